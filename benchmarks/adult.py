@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from discreet.synth.measure.counters import MemoryCounter
+from discreet.synth.measure.sealing import MemoryCounter
 from discreet.synth.shape import Shape
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"

@@ -30,9 +30,8 @@ from benchmarks.adult import DATA
 from benchmarks.figures import figure
 from benchmarks.peers import PACKAGES, ROOT, environment
 
-from discreet.anonymize.check import measure
-from discreet.anonymize.request import AnonymizeRequest
-from discreet.anonymize.run import groups_of, hierarchies_of, run
+from discreet.anonymize.risk import measure
+from discreet.anonymize.run import AnonymizeRequest, groups_of, hierarchies_of, run
 from discreet.anonymize.search import anonymize
 from discreet.anonymize.source import open_source
 

@@ -45,7 +45,7 @@ from discreet.synth.measure.private_marginals import (
     MarginalBudget,
     PrivateMarginals,
 )
-from discreet.testing.audit import epsilon_lower_bound
+from discreet.testing.statistics import epsilon_lower_bound
 
 ALPHA = 0.05
 DELTA = Fraction(1, 10**6)

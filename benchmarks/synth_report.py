@@ -21,7 +21,6 @@ from discreet.account.convert import rho_of_target
 from discreet.core.schema import IntegerDomain
 from discreet.noise.rng import SystemRng
 from discreet.synth.columns import Coded, Encoding
-from discreet.synth.measure.counters import MemoryCounter
 from discreet.synth.measure.private_marginals import (
     CountSensitivity,
     MarginalBudget,
@@ -29,6 +28,7 @@ from discreet.synth.measure.private_marginals import (
     implied,
     whole,
 )
+from discreet.synth.measure.sealing import MemoryCounter
 from discreet.synth.methods.registry import METHODS
 from discreet.synth.report.publishable import Subject, rehearse
 from discreet.synth.report.quality import compare

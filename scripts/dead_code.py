@@ -37,6 +37,7 @@ NAMES = {
     },
     "commands, found by the name of their module": {"demo", "synth", "completion", "course"},
     "a template of children calls it, in the module that it is told": {"prepare"},
+    "named in the registry of costs": {"LossCost", "EntropyCost"},
     "documented: docs/survey.md": {"to_cbor", "donate", "forget"},
     "documented: docs/packages.md": {"late_rows"},
 }  # fmt: skip

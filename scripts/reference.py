@@ -195,7 +195,7 @@ def attacks_table() -> str:
 
 def costs_table() -> str:
     """Return the table of costs in docs/anonymize.md."""
-    from discreet.anonymize.costs.registry import COSTS
+    from discreet.anonymize.registry import COSTS
 
     lines = ["| `--cost` | what is kept small | `--weights` |", "|---|---|---|"]
     lines += [
@@ -207,7 +207,7 @@ def costs_table() -> str:
 
 def criteria_table() -> str:
     """Return the table of privacy models in docs/anonymize.md."""
-    from discreet.anonymize.privacy_models.registry import PRIVACY_MODELS, diversities
+    from discreet.anonymize.registry import PRIVACY_MODELS, diversities
 
     lines = ["| options | what every class must be like |", "|---|---|"]
     several = diversities()
@@ -351,8 +351,8 @@ def _routes() -> Iterator[tuple[str, str, str]]:
 def _api_routes() -> Iterator[Any]:
     from fastapi.routing import APIRoute
 
-    from discreet.server.app import OWN_ROUTERS
     from discreet.server.feature import features
+    from discreet.server.start import OWN_ROUTERS
 
     routers = [*OWN_ROUTERS, *(router for feature in features() for router in feature.routers)]
     for route in (route for router in routers for route in router.routes):

@@ -16,8 +16,8 @@ from pathlib import Path
 from jinja2 import Environment
 from markupsafe import Markup
 
+from discreet.server.feature import HERE
 from discreet.server.features.docs.pages import GROUPS, all_notes, doc, docs_folder
-from discreet.server.rendering import HERE
 
 STYLES = ("tokens.css", "base.css", "controls.css", "notes.css")
 _LINK = re.compile(r'<a href="(/[^"#]*)(#[^"]*)?">(.*?)</a>', re.DOTALL)

@@ -7,17 +7,20 @@ from collections import Counter, defaultdict
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from discreet.anonymize.costs.measure import make_cost
-from discreet.anonymize.costs.registry import COSTS
 from discreet.anonymize.groups import group_table
 from discreet.anonymize.hierarchy import Hierarchy, make_ladders
 from discreet.anonymize.lattice import ClassEvaluator
-from discreet.anonymize.privacy_models.closeness import Closeness, Distance
-from discreet.anonymize.privacy_models.distinct import DistinctDiversity
-from discreet.anonymize.privacy_models.entropy import EntropyDiversity
-from discreet.anonymize.privacy_models.k_anonymity import KAnonymity
-from discreet.anonymize.privacy_models.model import Conditions
-from discreet.anonymize.privacy_models.recursive import RecursiveDiversity
+from discreet.anonymize.privacy_models import (
+    Closeness,
+    Conditions,
+    Distance,
+    DistinctDiversity,
+    EntropyDiversity,
+    KAnonymity,
+    RecursiveDiversity,
+)
+from discreet.anonymize.registry import COSTS
+from discreet.anonymize.search import make_cost
 
 LETTERS = "abcdef"
 SECRETS = Hierarchy("s", {"x": ("x", "near", "*"), "y": ("y", "near", "*"), "z": ("z", "z2", "*")})

@@ -15,9 +15,9 @@ from pathlib import Path
 from urllib.parse import quote
 
 from discreet.server.access.tokens import Role, scram_keys
-from discreet.server.context import Context
 from discreet.server.pgwire.server import serve_pg
 from discreet.server.settings import Settings
+from discreet.server.workspace import Context
 from patience import LONG
 
 TOML = """

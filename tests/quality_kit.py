@@ -8,12 +8,12 @@ import numpy as np
 
 from discreet.core.schema import BooleanDomain, CategoryDomain, IntegerDomain
 from discreet.synth.columns import Coded, Encoding
-from discreet.synth.measure.counters import MemoryCounter
 from discreet.synth.measure.private_marginals import (
     CountSensitivity,
     MarginalBudget,
     PrivateMarginals,
 )
+from discreet.synth.measure.sealing import MemoryCounter
 from discreet.synth.report.publishable import Subject
 from discreet.testing import SeededRng
 

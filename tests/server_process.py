@@ -79,4 +79,4 @@ def main() -> None:
 if __name__ in sys.argv[2:]:  # this is the template
     for room in ("discreet.api", "discreet.cli.app", "discreet.server.start"):
         import_module(room)
-    import_module("discreet.server.app").features()
+    import_module("discreet.server.start").features()

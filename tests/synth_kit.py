@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from discreet.core.unit import Neighbours
-from discreet.synth.measure.counters import MemoryCounter
 from discreet.synth.measure.private_marginals import (
     CountSensitivity,
     MarginalBudget,
     Measured,
     PrivateMarginals,
 )
+from discreet.synth.measure.sealing import MemoryCounter
 from discreet.synth.methods.registry import METHODS
 from discreet.synth.shape import Shape, merge_counts
 from discreet.testing import SeededRng

@@ -24,10 +24,9 @@ from discreet.kernel.look import exact, look
 from discreet.learn.private_rows import fetch, fetch_unit_codes
 from discreet.learn.recommender import fetch_ratings
 from discreet.publish.measure import count_cells
-from discreet.synth.measure.counters import SqlCounter, store_codes, unstored_counter
 from discreet.synth.measure.learned_domains import LearningContext, _words
 from discreet.synth.measure.private_marginals import CountSensitivity
-from discreet.synth.measure.sealing import SealedCodes
+from discreet.synth.measure.sealing import SealedCodes, SqlCounter, store_codes, unstored_counter
 from discreet.synth.shape import Shape
 from discreet.testing import FakeEngine
 from town_source import town_source

@@ -128,8 +128,8 @@ def measured(copy):
 """No sensitive value in more than one of l rows: (alpha, k)-anonymity."""
 import math
 from dataclasses import dataclass
-from discreet.anonymize.privacy_models.measures import tops_and_tails
-from discreet.anonymize.privacy_models.model import PrivacyModel
+from discreet.anonymize.diversity import tops_and_tails
+from discreet.anonymize.privacy_models import PrivacyModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,8 +190,12 @@ def add_field():
 def add_lines():
     """Add one line to each registry, before anything else of the package is imported."""
     from discreet.account.tally import RULES, pure_tally
-    from discreet.anonymize.costs.registry import COSTS, GeneralisationCost
-    from discreet.anonymize.privacy_models.registry import PRIVACY_MODELS, NamedPrivacyModel
+    from discreet.anonymize.registry import (
+        COSTS,
+        PRIVACY_MODELS,
+        GeneralisationCost,
+        NamedPrivacyModel,
+    )
     from discreet.attack.attacks import MODULES
     from discreet.learn.learners.registry import CHECKING, CLASSIFY, LEARNERS, REGRESS, Learner
     from discreet.noise.laws.registry import LAWS
@@ -406,7 +410,7 @@ def field():
 
 def kept_copy(context):
     """Return the id of a copy on the shelf of a server, made as its child process makes them."""
-    from discreet.anonymize.request import AnonymizeRequest
+    from discreet.anonymize.run import AnonymizeRequest
     from discreet.server.features.anonymize.in_child import make
 
     request = AnonymizeRequest.of(

@@ -50,7 +50,7 @@ def test_every_capability_pays_there():
         "publish/totals.py",
         "release/pipeline.py",
         "synth/run.py",
-        "synth/linked/run.py",
+        "synth/linked_run.py",
         "synth/measure/learned_types.py",
         "learn/one_look.py",
     }

@@ -21,13 +21,12 @@ from discreet.attack import linkage
 from discreet.attack.attacks import AttackSettings, attack_named
 from discreet.examples import town
 from discreet.server.access.tokens import Role
-from discreet.server.app import create_app
-from discreet.server.features.frame.charts import chart_bundle
-from discreet.server.features.frame.pages import _Assets
+from discreet.server.features.frame.pages import _Assets, chart_bundle
 from discreet.server.features.lab.in_child import Lab, shown_of, usual_id
 from discreet.server.features.lab.pages import FIRST
 from discreet.server.jobs.children import MODULE
 from discreet.server.settings import STATE, Settings
+from discreet.server.start import create_app
 from discreet.survey.command import begin_survey
 from discreet.survey.store import SurveyStore
 from patience import LONG

@@ -18,10 +18,10 @@ from discreet.engine.fork_server import _threads
 from discreet.ledger.ledger import Ledger
 from discreet.release import outcome
 from discreet.server.access.tokens import Role
-from discreet.server.app import create_app
 from discreet.server.feature import features
 from discreet.server.jobs.long import _PlannedFirst
 from discreet.server.settings import Settings
+from discreet.server.start import create_app
 from lent import for_a_fork, lend
 
 FOREVER = threading.Event()

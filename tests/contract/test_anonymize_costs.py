@@ -6,15 +6,16 @@ import random
 import pytest
 
 from anonymize_kit import groups_of, looks, random_problem
-from discreet.anonymize.costs.measure import make_cost
-from discreet.anonymize.costs.registry import COSTS
 from discreet.anonymize.hierarchy import make_ladders
-from discreet.anonymize.privacy_models.closeness import Closeness
-from discreet.anonymize.privacy_models.distinct import DistinctDiversity
-from discreet.anonymize.privacy_models.entropy import EntropyDiversity
-from discreet.anonymize.privacy_models.k_anonymity import KAnonymity
-from discreet.anonymize.request import AnonymizeRequest
-from discreet.anonymize.search import AnonymizeMethod, anonymize
+from discreet.anonymize.privacy_models import (
+    Closeness,
+    DistinctDiversity,
+    EntropyDiversity,
+    KAnonymity,
+)
+from discreet.anonymize.registry import COSTS
+from discreet.anonymize.run import AnonymizeRequest
+from discreet.anonymize.search import AnonymizeMethod, anonymize, make_cost
 from discreet.errors import InvalidInput
 
 pytestmark = pytest.mark.parametrize("cost", COSTS.values(), ids=COSTS)

@@ -7,9 +7,8 @@ from collections import Counter
 import pyarrow.parquet as pq
 import pytest
 
-from discreet.anonymize.check import measure
-from discreet.anonymize.request import AnonymizeRequest
-from discreet.anonymize.run import run
+from discreet.anonymize.risk import measure
+from discreet.anonymize.run import AnonymizeRequest, run
 from discreet.anonymize.source import narrowed
 from discreet.engine.connect import connect
 from engines import ENGINES, LIMITS, SPARK, fill_postgres, people, postgres_url

@@ -7,9 +7,9 @@ import pytest
 
 from anonymize_kit import groups_of, random_problem
 from discreet.anonymize.classes import whole_distribution
-from discreet.anonymize.privacy_models.measures import make_histogram
-from discreet.anonymize.privacy_models.model import Conditions
-from discreet.anonymize.privacy_models.registry import PRIVACY_MODELS, diversities, models_asked
+from discreet.anonymize.diversity import make_histogram
+from discreet.anonymize.privacy_models import Conditions
+from discreet.anonymize.registry import PRIVACY_MODELS, diversities, models_asked
 from discreet.anonymize.search import AnonymizeMethod, anonymize
 from discreet.core.requests.unpaid import LocalAnonymizeFields
 
@@ -52,7 +52,7 @@ def histogram_of_copy(groups, recoding):
 def test_it_has_a_file_an_option_and_words(name):
     model = model_of(name)
     assert PRIVACY_MODELS[name].words.endswith(".")
-    assert type(model).__module__ == PRIVACY_MODELS[name].home
+    assert type(model).__module__ == PRIVACY_MODELS[name].home.partition(":")[0]
     assert "class" in model.words()
 
 

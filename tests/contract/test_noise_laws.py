@@ -20,7 +20,7 @@ from discreet.publish.contents import PriceEvent
 from discreet.publish.package import moves, verifier
 from discreet.publish.verify import SIZES
 from discreet.testing import SeededRng
-from discreet.testing.laws import assert_law
+from discreet.testing.statistics import assert_law
 from noise_kit import coverage, tail
 
 pytestmark = pytest.mark.parametrize("kind", LAWS.values(), ids=LAWS)

@@ -14,11 +14,10 @@ from discreet.engine.connect import connect
 from discreet.noise.rng import SystemRng
 from discreet.release.snapshots import hold
 from discreet.synth.columns import Bins, Coded, RangeToLearn, outline_of
-from discreet.synth.measure import counters
-from discreet.synth.measure.counters import store_codes
+from discreet.synth.measure import sealing
 from discreet.synth.measure.learned_domains import LearningContext, learn
 from discreet.synth.measure.private_marginals import MarginalBudget
-from discreet.synth.measure.sealing import seal_codes
+from discreet.synth.measure.sealing import seal_codes, store_codes
 from engines import ENGINES, LIMITS, SPARK, fill_postgres, postgres_url
 from permits import paid
 from town_source import town_source
@@ -79,7 +78,7 @@ def test_codes_and_marginals_are_the_same_everywhere(engine, table, tmp_path):
 
 def test_codes_that_are_fetched_are_counted_the_same(engine, tmp_path, monkeypatch):
     expected = marginals(MemoryEngine(TABLES), tmp_path, "people", every=True)
-    monkeypatch.setattr(counters, "MANY", 2)
+    monkeypatch.setattr(sealing, "MANY", 2)
     found = marginals(engine, tmp_path, "people", every=True)
     for one, two in zip(found, expected, strict=True):
         assert (one == two).all()

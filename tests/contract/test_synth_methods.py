@@ -18,8 +18,8 @@ from discreet.core.event import Composed
 from discreet.core.numbers import Delta, Epsilon
 from discreet.core.unit import Neighbours
 from discreet.errors import InvalidInput
-from discreet.synth.measure.counters import MemoryCounter
 from discreet.synth.measure.private_marginals import CountSensitivity, MarginalBudget, Measured
+from discreet.synth.measure.sealing import MemoryCounter
 from discreet.synth.methods.registry import ALIASES, METHODS, find_method
 from discreet.synth.model_file import read_model
 from discreet.synth.shape import Shape

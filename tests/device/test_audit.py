@@ -17,7 +17,7 @@ from discreet.attack.audit.bounds import epsilon_from_shares
 from discreet.survey.plan import SurveyPlan
 from discreet.survey.randomizers.base import STEPS
 from discreet.survey.specification import survey_of
-from discreet.testing.laws import upper_gamma
+from discreet.testing.statistics import upper_gamma
 from laws_kit import exact_law, kept_law
 
 ALPHA = 1e-9

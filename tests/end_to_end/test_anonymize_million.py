@@ -8,9 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from discreet.anonymize.hierarchy import Hierarchy
-from discreet.anonymize.privacy_models.distinct import DistinctDiversity
-from discreet.anonymize.request import AnonymizeRequest
-from discreet.anonymize.run import groups_of
+from discreet.anonymize.privacy_models import DistinctDiversity
+from discreet.anonymize.run import AnonymizeRequest, groups_of
 from discreet.anonymize.search import AnonymizeMethod, anonymize
 from discreet.anonymize.source import narrowed
 from discreet.engine.connect import connect

@@ -14,9 +14,9 @@ from starlette.routing import Mount
 from discreet.errors import InternalError
 from discreet.server.access.auth import add_routes, all_routes, allow, api_router, roles_of
 from discreet.server.access.tokens import Role
-from discreet.server.app import create_app
 from discreet.server.feature import Feature
 from discreet.server.settings import Settings
+from discreet.server.start import create_app
 from patience import eventually
 from server_kit import COUNT, running, write_world
 from sittings import FULL
@@ -315,7 +315,7 @@ def test_an_application_with_an_unguarded_route_does_not_start(tmp_path, monkeyp
         app.add_route("/open", lambda _: None)
 
     door = Feature((), set_up=add_open_door)
-    monkeypatch.setattr("discreet.server.app.features", lambda: (door,))
+    monkeypatch.setattr("discreet.server.start.features", lambda: (door,))
     with pytest.raises(InternalError, match="is not guarded"):
         create_app(Settings(config=write_world(tmp_path)))
 

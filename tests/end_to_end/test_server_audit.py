@@ -4,8 +4,8 @@ import pytest
 
 from discreet.errors import AuditTampered
 from discreet.server.access.audit_log import LOG, RateLimitedLog
-from discreet.server.app import create_app
 from discreet.server.settings import Settings
+from discreet.server.start import create_app
 from server_kit import CANARY, ROWS, running, sign_in, write_world
 
 API = "/api/v1"

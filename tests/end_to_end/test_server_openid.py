@@ -300,7 +300,7 @@ def test_a_wrong_file_is_one_sentence_and_no_server_starts(tmp_path, monkeypatch
     with pytest.raises(InvalidInput, match=said):
         read_openid(file)
     if old == "[people]":
-        from discreet.server.app import create_app
+        from discreet.server.start import create_app
 
         with pytest.raises(InvalidInput):
             create_app(Settings(config=write_world(tmp_path / "w", rows=5), openid=file))

@@ -12,12 +12,12 @@ import pytest
 
 from discreet.account.convert import rho_of_target
 from discreet.noise.rng import SystemRng
-from discreet.synth.measure.counters import MemoryCounter
 from discreet.synth.measure.private_marginals import (
     CountSensitivity,
     MarginalBudget,
     PrivateMarginals,
 )
+from discreet.synth.measure.sealing import MemoryCounter
 from discreet.synth.methods import adaptive, rap
 from discreet.synth.shape import Shape
 

@@ -16,7 +16,7 @@ import pytest
 import discreet
 from discreet.anonymize import release as release_steps
 from discreet.anonymize import run as run_steps
-from discreet.anonymize.request import ColumnRoles, roles_of
+from discreet.anonymize.run import ColumnRoles, roles_of
 from discreet.api import open as open_curator
 from discreet.cli.app import run as run_command
 from discreet.errors import DiscreetError, InvalidInput

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.anonymize.groups import group_table
-from discreet.anonymize.recode import recoded
+from discreet.anonymize.recoding import recoded
 from discreet.anonymize.risk import ClassSizes, risk_of
 from discreet.anonymize.search import AnonymizeMethod, anonymize
 from discreet.errors import InvalidInput

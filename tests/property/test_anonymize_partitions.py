@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 
 from anonymize_kit import MODELS, groups_of, labelled, problems, satisfies
 from discreet.anonymize.classes import SUPPRESSED
-from discreet.anonymize.costs.registry import COSTS
 from discreet.anonymize.groups import group_table
-from discreet.anonymize.privacy_models.closeness import Distance
-from discreet.anonymize.privacy_models.k_anonymity import KAnonymity
+from discreet.anonymize.privacy_models import Distance, KAnonymity
+from discreet.anonymize.registry import COSTS
 from discreet.anonymize.search import AnonymizeMethod, anonymize
 from discreet.errors import InvalidInput
 from sittings import examples

@@ -22,14 +22,18 @@ from anonymize_kit import (
     random_problem,
 )
 from discreet.anonymize.classes import SUPPRESSED
-from discreet.anonymize.costs.discernibility import Discernibility
-from discreet.anonymize.costs.registry import COSTS
+from discreet.anonymize.costs import Discernibility
 from discreet.anonymize.hierarchy import Hierarchy, make_ladders
 from discreet.anonymize.lattice import ClassEvaluator, search
-from discreet.anonymize.privacy_models.closeness import Closeness, Distance
-from discreet.anonymize.privacy_models.entropy import EntropyDiversity
-from discreet.anonymize.privacy_models.k_anonymity import KAnonymity
-from discreet.anonymize.privacy_models.model import Conditions, tied
+from discreet.anonymize.privacy_models import (
+    Closeness,
+    Conditions,
+    Distance,
+    EntropyDiversity,
+    KAnonymity,
+    tied,
+)
+from discreet.anonymize.registry import COSTS
 from discreet.anonymize.search import Missing, anonymize
 from discreet.errors import InvalidInput
 from sittings import examples

@@ -10,8 +10,8 @@ import pytest
 from discreet.core.schema import IntegerDomain
 from discreet.report import to_fragment, to_json
 from discreet.synth.columns import Coded, Encoding
-from discreet.synth.measure.counters import MemoryCounter
 from discreet.synth.measure.private_marginals import PrivateMarginals
+from discreet.synth.measure.sealing import MemoryCounter
 from discreet.synth.methods.registry import METHODS
 from discreet.synth.report.make_reports import owner_report
 from discreet.synth.report.publishable import Subject, publishable_report

@@ -18,7 +18,7 @@ from discreet.kernel import look
 from discreet.learn import private_rows
 from discreet.ledger import Ledger
 from discreet.publish import measure
-from discreet.synth.measure import counters, learned_domains
+from discreet.synth.measure import learned_domains, sealing
 from ledger_kit import pay, policy
 from permits import paid
 from unpaid_ways import FORGED, Rows, closed, opened
@@ -93,7 +93,7 @@ def _reader(permit, rows):
     [
         (look, {"kernel look", "kernel exact"}),
         (measure, {"publish cells"}),
-        (counters, {"synth stored", "synth straight", "synth counter"}),
+        (sealing, {"synth stored", "synth straight", "synth counter"}),
         (learned_domains, {"synth words"}),
         (private_rows, {"learn rows", "learn unit rows", "learn ratings"}),
     ],

@@ -13,8 +13,8 @@ from discreet.noise.additive import discrete_gaussian_squared, discrete_laplace
 from discreet.noise.error_bars import combined_half_width
 from discreet.noise.laws import GaussianLaw, LaplaceLaw
 from discreet.noise.rng import SystemRng
-from discreet.testing.laws import assert_frequency, assert_law
 from discreet.testing.rng import SeededRng
+from discreet.testing.statistics import assert_frequency, assert_law
 from noise_kit import coverage
 
 SEED = 20261115  # replayable on every push; real entropy in the full run

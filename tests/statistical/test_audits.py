@@ -17,8 +17,8 @@ from discreet.noise.laws import LaplaceLaw
 from discreet.noise.random_response import coin_response
 from discreet.noise.rng import SystemRng
 from discreet.noise.select import exponential_rows, keep_groups, threshold_for
-from discreet.testing.audit import audit
 from discreet.testing.rng import SeededRng
+from discreet.testing.statistics import audit
 from noise_kit import permute_and_flip_rows
 
 TRIALS = 100_000

@@ -23,7 +23,7 @@ from discreet.learn.private_rows import PaidRows, PrivateResiduals
 from discreet.synth.columns import Coded, Encoding
 from discreet.synth.measure.private_marginals import CountSensitivity, MarginalBudget
 from discreet.testing import SeededRng
-from discreet.testing.audit import audit
+from discreet.testing.statistics import audit
 
 DELTA = Fraction(1, 10**6)
 RHO = Fraction(1, 50)  # epsilon 1 at this delta

@@ -15,7 +15,7 @@ import pytest
 from discreet.api import open as open_curator
 from discreet.kernel import look
 from discreet.noise.laws import GaussianLaw, LaplaceLaw
-from discreet.testing.audit import epsilon_lower_bound
+from discreet.testing.statistics import epsilon_lower_bound
 from sittings import FULL
 
 GROUPS = 5_000

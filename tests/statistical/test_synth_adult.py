@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from discreet.account.convert import rho_of_target
-from discreet.synth.measure.counters import MemoryCounter
 from discreet.synth.measure.private_marginals import MarginalBudget
+from discreet.synth.measure.sealing import MemoryCounter
 from discreet.synth.methods.registry import METHODS
 from discreet.synth.shape import Shape
 from patience import quickest, slowness

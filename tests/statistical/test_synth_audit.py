@@ -9,7 +9,7 @@ import pytest
 
 from discreet.synth.measure.private_marginals import MarginalBudget
 from discreet.synth.methods.registry import METHODS
-from discreet.testing.audit import audit
+from discreet.testing.statistics import audit
 from synth_kit import marginals_of, shape_of
 
 SHAPE = shape_of(2, 2)

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from discreet.anonymize.diversity import Histogram, make_histogram
 from discreet.anonymize.groups import Groups, packed
 from discreet.anonymize.hierarchy import ColumnLevels
-from discreet.anonymize.privacy_models.measures import Histogram, make_histogram
-from discreet.anonymize.privacy_models.model import Conditions
+from discreet.anonymize.privacy_models import Conditions
 from discreet.core.arrays import Bits, Floats, Integers
 
 SUPPRESSED = -1

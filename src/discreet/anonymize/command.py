@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from discreet.anonymize.check import MeasuredTable, measure
 from discreet.anonymize.release import ExposureLog, release
 from discreet.anonymize.report import document, made_words, measured_words
-from discreet.anonymize.request import AnonymizeRequest
-from discreet.anonymize.run import Anonymized
+from discreet.anonymize.risk import MeasuredTable, measure
+from discreet.anonymize.run import Anonymized, AnonymizeRequest
 from discreet.anonymize.source import AnonymizeSource, is_file, open_source
 from discreet.catalog.bare_file import recorded_table
 from discreet.catalog.policy_file import FILE_NAME, load

@@ -25,11 +25,10 @@ from discreet.anonymize.classes import (
     roll_up,
     whole_distribution,
 )
-from discreet.anonymize.costs.cost import CostModel, NodeView
-from discreet.anonymize.costs.discernibility import Discernibility
+from discreet.anonymize.costs import CostModel, Discernibility, NodeView
 from discreet.anonymize.groups import Groups, packed
 from discreet.anonymize.hierarchy import ColumnLevels
-from discreet.anonymize.privacy_models.model import Conditions
+from discreet.anonymize.privacy_models import Conditions
 from discreet.core.arrays import Bits, Integers
 from discreet.core.display import Progress, silent
 from discreet.errors import InvalidInput

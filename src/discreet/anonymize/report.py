@@ -6,9 +6,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from discreet.anonymize.check import NO_GUARANTEE, MeasuredTable
-from discreet.anonymize.privacy_models.measures import Diversity
-from discreet.anonymize.risk import THRESHOLD, ClassSizes, IntruderRisk
+from discreet.anonymize.diversity import Diversity
+from discreet.anonymize.risk import NO_GUARANTEE, THRESHOLD, ClassSizes, IntruderRisk, MeasuredTable
 from discreet.anonymize.run import Anonymized
 from discreet.report import Document, DocumentBlock, Figure, Grid, Paragraph, Section, pairs
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from discreet.account.explain import one_sentence
-from discreet.anonymize.costs.registry import choices as costs
-from discreet.anonymize.privacy_models.registry import choices as models
+from discreet.anonymize.registry import cost_choices as costs
+from discreet.anonymize.registry import model_choices as models
 from discreet.api.opened_catalog import OpenedCatalog, policy_of
 from discreet.api.reporting import Reporting
 from discreet.catalog.catalog import Catalog
@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     from discreet.publish.totals import TotalsRequest, TotalsSoFar
     from discreet.release.bounds_trade import BoundsTrade
     from discreet.report import Document
-    from discreet.synth.linked.linked_model import LinkedSynthetic
+    from discreet.synth.linked_model import LinkedSynthetic
     from discreet.synth.synthetic import Synthetic
 
 
@@ -329,7 +329,7 @@ class Curator(ShownInLines, Publishing, Learning, Reporting):
     @asks(LinkedCall)
     def synthesize_linked(self, asked: LinkedCall) -> LinkedSynthetic:
         """Return a copy of all linked tables of a dataset, whose keys join; `rows` is the number of people."""
-        from discreet.synth.linked.run import synthesize_linked
+        from discreet.synth.linked_run import synthesize_linked
         from discreet.synth.prepare import SynthRequest
 
         words = self._charged(asked)
@@ -357,7 +357,7 @@ class Curator(ShownInLines, Publishing, Learning, Reporting):
         Guarantee: none. This is not private; the dataset stays marked.
         """
         from discreet.anonymize.release import anonymize
-        from discreet.anonymize.request import AnonymizeRequest
+        from discreet.anonymize.run import AnonymizeRequest
 
         words = given(asked)
         table, where = words.pop("table"), words.pop("where")

@@ -18,7 +18,7 @@ from discreet.attack.attacks import (
     score_grid,
     words_knob,
 )
-from discreet.attack.counts.differencing_answers import ceiling
+from discreet.attack.counts.differencing import ceiling
 from discreet.attack.files import named, read_rows
 from discreet.core.arrays import Bits, Floats
 from discreet.core.display import Progress

@@ -17,8 +17,7 @@ from discreet.attack.attacks import (
     words_knob,
 )
 from discreet.attack.files import named, read_rows
-from discreet.attack.hospital import QUASI, SENSITIVE, Patients, patients_of, private_beliefs
-from discreet.attack.release_classes import (
+from discreet.attack.homogeneity import (
     SIZES,
     ClassKnowledge,
     ClassRelease,
@@ -26,6 +25,7 @@ from discreet.attack.release_classes import (
     read_release,
     release_of,
 )
+from discreet.attack.hospital import QUASI, SENSITIVE, Patients, patients_of, private_beliefs
 from discreet.core.arrays import Floats, Integers
 from discreet.core.display import Progress
 from discreet.errors import InvalidInput

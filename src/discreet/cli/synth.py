@@ -10,8 +10,8 @@ from typing import Annotated, Any
 
 import typer
 
-from discreet.anonymize.costs.registry import choices as costs
-from discreet.anonymize.privacy_models.registry import choices as models
+from discreet.anonymize.registry import cost_choices as costs
+from discreet.anonymize.registry import model_choices as models
 from discreet.cli.command import (
     Accept,
     Config,

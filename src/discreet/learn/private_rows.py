@@ -23,13 +23,20 @@ from discreet.noise.laws import NoiseLaw
 from discreet.noise.rng import Rng
 from discreet.plan.ir import Scan
 from discreet.synth.columns import Coded
-from discreet.synth.measure.counters import PATIENCE, integers
 from discreet.synth.measure.private_marginals import (
     CountSensitivity,
     MarginalBudget,
     PrivateMarginals,
 )
-from discreet.synth.measure.sealing import SealedCodes, SealedSource, codes_sql, scans_of, source_of
+from discreet.synth.measure.sealing import (
+    PATIENCE,
+    SealedCodes,
+    SealedSource,
+    codes_sql,
+    integers,
+    scans_of,
+    source_of,
+)
 from discreet.synth.shape import Codes, Columns, Counts, Shape, joint_codes
 
 FINE = 1024

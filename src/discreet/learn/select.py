@@ -34,9 +34,8 @@ from discreet.noise.rng import Rng
 from discreet.plan.ir import Scan
 from discreet.release.desk import Desk
 from discreet.synth.columns import MOST_CODES, Coded
-from discreet.synth.measure.counters import store_codes
 from discreet.synth.measure.private_marginals import Counter, PrivateMarginals
-from discreet.synth.measure.sealing import SealedCodes, seal_codes
+from discreet.synth.measure.sealing import SealedCodes, seal_codes, store_codes
 
 KINDS = ("vote", "price")
 BETA = Fraction(1, 20)

@@ -19,8 +19,8 @@ from discreet.core.numbers import counted, plain
 from discreet.errors import UnknownName
 from discreet.server.access.auth import caller
 from discreet.server.access.tokens import Role
-from discreet.server.context import context_of
 from discreet.server.shelf import Kept
+from discreet.server.workspace import context_of
 
 SHOWN_ENTRIES = 25
 SHORT_WORDS = 24

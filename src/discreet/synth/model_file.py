@@ -31,7 +31,7 @@ from discreet.noise.laws.registry import LAWS, law_of
 from discreet.synth.columns import MOST_CODES, Coded, Encoding, MadeUpIdentifier
 from discreet.synth.measure.private_marginals import Measured
 from discreet.synth.models.conditional_chain import read_network
-from discreet.synth.models.layered import read_layered
+from discreet.synth.models.maximum_entropy import read_layered
 from discreet.synth.models.model import Model, read_mixture
 from discreet.synth.shape import CodeGroups, Shape
 

@@ -18,10 +18,9 @@ from discreet.noise.rng import Rng
 from discreet.release.answer import ACCEPTED, balance_of
 from discreet.release.desk import Desk
 from discreet.release.paid import paid
-from discreet.synth.measure.counters import store_codes
 from discreet.synth.measure.learned_domains import LearningContext, learn
 from discreet.synth.measure.private_marginals import MarginalBudget, PrivateMarginals, too_small
-from discreet.synth.measure.sealing import seal_codes
+from discreet.synth.measure.sealing import seal_codes, store_codes
 from discreet.synth.methods import automatic
 from discreet.synth.model_file import Saved, from_text, packed, to_text, unpacked
 from discreet.synth.prepare import NoRows, PreparedSynthesis, SynthRequest, prepared, preview_of

@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from discreet.anonymize.command import WrittenCopy, anonymize_file
-from discreet.anonymize.costs.registry import choices as costs
-from discreet.anonymize.privacy_models.registry import choices as models
-from discreet.anonymize.request import AnonymizeRequest
+from discreet.anonymize.registry import cost_choices as costs
+from discreet.anonymize.registry import model_choices as models
+from discreet.anonymize.run import AnonymizeRequest
 from discreet.api import open as open_curator
 from discreet.core.requests.fields import WithProgress, asks_function, beside, given, schema
 from discreet.core.requests.unpaid import LocalAnonymizeFields

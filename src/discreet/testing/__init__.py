@@ -1,8 +1,8 @@
 """For tests and examples: repeatable words, fakes and statistical assertions. Never private."""
 
 from discreet.testing.engine import FakeEngine
-from discreet.testing.laws import ALPHA, assert_frequency, assert_law, chi_square_pvalue
 from discreet.testing.rng import FakeBits, SeededRng
+from discreet.testing.statistics import ALPHA, assert_frequency, assert_law, chi_square_pvalue
 
 __all__ = [
     "ALPHA",

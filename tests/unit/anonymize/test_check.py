@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from discreet.anonymize.check import NO_GUARANTEE, measure
+from discreet.anonymize.risk import NO_GUARANTEE, measure
 from discreet.anonymize.source import open_source
 from discreet.errors import CatalogError, InvalidInput, UnknownName
 

@@ -3,9 +3,9 @@ import pyarrow as pa
 import pytest
 
 from discreet.anonymize.classes import SUPPRESSED, full_domain
-from discreet.anonymize.costs.measure import measure
 from discreet.anonymize.groups import group_table
 from discreet.anonymize.hierarchy import Hierarchy, make_ladders
+from discreet.anonymize.search import measure
 
 GROUPS = group_table(pa.table({"x": ["a", "a", "b", "c"]}), ["x"])
 TREE = {"x": Hierarchy("x", {"a": ("a", "low"), "b": ("b", "low"), "c": ("c", "high")})}

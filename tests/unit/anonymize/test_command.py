@@ -5,10 +5,9 @@ from dataclasses import replace
 import pyarrow.parquet as pq
 import pytest
 
-from discreet.anonymize.check import measure
 from discreet.anonymize.command import anonymize_file
-from discreet.anonymize.request import AnonymizeRequest
-from discreet.anonymize.run import run
+from discreet.anonymize.risk import measure
+from discreet.anonymize.run import AnonymizeRequest, run
 from discreet.anonymize.source import open_source
 from discreet.api import open as open_curator
 from discreet.catalog.bare_file import bare_table

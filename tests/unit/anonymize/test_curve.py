@@ -3,8 +3,8 @@ import re
 import pyarrow as pa
 import pytest
 
-from discreet.anonymize.curve import KS, curve
-from discreet.anonymize.request import AnonymizeRequest
+from discreet.anonymize.release import KS, curve
+from discreet.anonymize.run import AnonymizeRequest
 from discreet.anonymize.source import narrowed
 from discreet.testing import FakeEngine
 

@@ -1,8 +1,7 @@
 import pytest
 
 from discreet.anonymize.groups import group_table
-from discreet.anonymize.request import AnonymizeRequest
-from discreet.anonymize.run import groups_of
+from discreet.anonymize.run import AnonymizeRequest, groups_of
 from discreet.anonymize.source import narrowed
 from discreet.engine.base import open_exact
 from discreet.engine.connect import connect

@@ -6,7 +6,7 @@ import pytest
 
 from discreet.anonymize.classes import SUPPRESSED, ClassLabels, Recoding
 from discreet.anonymize.groups import group_table
-from discreet.anonymize.recode import combinations, entries, recoded, smallest_class
+from discreet.anonymize.recoding import combinations, entries, recoded, smallest_class
 from discreet.errors import InternalError
 
 

@@ -6,7 +6,7 @@ import pytest
 
 import discreet
 from discreet.anonymize.release import expose, exposure_of, measure_curve
-from discreet.anonymize.request import AnonymizeRequest
+from discreet.anonymize.run import AnonymizeRequest
 from discreet.anonymize.source import AnonymizeSource
 from discreet.api import open as open_curator
 from discreet.catalog.bare_file import bare_table
@@ -47,7 +47,9 @@ def test_the_ledger_remembers_over_a_restart(tmp_path):
 
 def makers(source):
     """Return the files outside of the room's own steps that make or measure a copy by themselves."""
-    made = re.compile(r"from discreet\.anonymize\.(?:run|curve) import \(?[^)\n]*\b(?:run|curve)\b")
+    made = re.compile(
+        r"from discreet\.anonymize\.(?:run|release) import (?:\([^)]*|[^(\n]*)\b(?:run|curve)\b"
+    )
     return {
         path.relative_to(source).as_posix()
         for path in source.rglob("*.py")

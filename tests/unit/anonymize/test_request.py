@@ -1,11 +1,14 @@
 import pytest
 
-from discreet.anonymize.costs.registry import COSTS
-from discreet.anonymize.privacy_models.closeness import Closeness, Distance
-from discreet.anonymize.privacy_models.distinct import DistinctDiversity
-from discreet.anonymize.privacy_models.entropy import EntropyDiversity
-from discreet.anonymize.privacy_models.recursive import RecursiveDiversity
-from discreet.anonymize.request import AnonymizeRequest
+from discreet.anonymize.privacy_models import (
+    Closeness,
+    Distance,
+    DistinctDiversity,
+    EntropyDiversity,
+    RecursiveDiversity,
+)
+from discreet.anonymize.registry import COSTS
+from discreet.anonymize.run import AnonymizeRequest
 from discreet.errors import InvalidInput
 
 GOOD = {"k": 5, "quasi": ["zip"], "sensitive": "ill"}

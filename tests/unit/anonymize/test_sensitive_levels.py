@@ -3,9 +3,14 @@ import pytest
 
 from discreet.anonymize.groups import group_table
 from discreet.anonymize.hierarchy import parse_hierarchy
-from discreet.anonymize.privacy_models.closeness import Closeness, Distance
-from discreet.anonymize.privacy_models.distinct import DistinctDiversity
-from discreet.anonymize.privacy_models.model import by_hierarchy, heights, tied
+from discreet.anonymize.privacy_models import (
+    Closeness,
+    Distance,
+    DistinctDiversity,
+    by_hierarchy,
+    heights,
+    tied,
+)
 from discreet.errors import InvalidInput
 
 TREE = Closeness(0.3, Distance.HIERARCHICAL)

@@ -1,9 +1,8 @@
 import pytest
 
-from discreet.anonymize.check import MeasuredTable
-from discreet.anonymize.privacy_models.measures import Diversity
+from discreet.anonymize.diversity import Diversity
 from discreet.anonymize.report import diversity_words, homogeneous_words, measured_words, percent
-from discreet.anonymize.risk import ClassSizes, risk_of
+from discreet.anonymize.risk import ClassSizes, MeasuredTable, risk_of
 
 
 @pytest.mark.parametrize(

@@ -17,9 +17,8 @@ from discreet.noise.additive import (
     gaussian_sampler,
 )
 from discreet.noise.certified import GaussianSides, exp_bounds
-from discreet.testing.forced import words_for
-from discreet.testing.laws import ALPHA, assert_frequency
-from discreet.testing.rng import FakeBits, SeededRng
+from discreet.testing.rng import FakeBits, SeededRng, words_for
+from discreet.testing.statistics import ALPHA, assert_frequency
 from sittings import FULL
 
 BLOCK_VARIANCES = [Fraction(56**2), Fraction(10**6), Fraction(10**12) / 3, Fraction(10**24)]

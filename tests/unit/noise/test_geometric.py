@@ -8,8 +8,7 @@ import pytest
 from discreet.errors import InternalError
 from discreet.noise.additive import DIGIT_BITS, _widths, geometric_sampler
 from discreet.noise.alias_tables import AliasTable
-from discreet.testing.forced import words_for
-from discreet.testing.rng import FakeBits, SeededRng
+from discreet.testing.rng import FakeBits, SeededRng, words_for
 
 
 @pytest.mark.parametrize("bits", range(40))

@@ -3,7 +3,7 @@
 import pytest
 from starlette.routing import Match
 
-from discreet.server import app as server_app
+from discreet.server import start as server_app
 from discreet.server.access.auth import all_routes
 from discreet.server.feature import larger_bodies
 from discreet.server.settings import Settings

@@ -32,7 +32,7 @@ from discreet.survey.randomizers.prefix_tree import PrefixTree, prefix
 from discreet.survey.randomizers.projective import ProjectiveResponse
 from discreet.survey.randomizers.rappor import Rappor
 from discreet.survey.results import EstimateRequest, cross_table, shuffled_epsilon
-from discreet.testing.laws import assert_frequency
+from discreet.testing.statistics import assert_frequency
 from laws_kit import exact_law
 from survey_kit import NUMBERS, made
 

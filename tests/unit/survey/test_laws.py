@@ -16,7 +16,7 @@ from discreet.survey.randomizers.bits import packed_coins
 from discreet.survey.randomizers.kary import KaryResponse
 from discreet.survey.randomizers.local_hash import LocalHash
 from discreet.survey.randomizers.projective import ProjectiveResponse, indices_many, points_many
-from discreet.testing.laws import upper_gamma
+from discreet.testing.statistics import upper_gamma
 from laws_kit import exact_law, index_of_point, kept_law, point
 from sittings import FULL
 from survey_kit import NUMBERS, VALUES, RecordedBytes, Script, made, outcomes

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from discreet.errors import InternalError, InvalidInput
-from discreet.synth.measure.counters import MemoryCounter
 from discreet.synth.measure.private_marginals import PrivateMarginals
+from discreet.synth.measure.sealing import MemoryCounter
 from discreet.synth.selection import PartialMarginals, _scores, choose_method, pairs_of
 from quality_kit import SHAPE, fit_joint, fit_singles, marginals_of, people
 

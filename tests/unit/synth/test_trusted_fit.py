@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from discreet.errors import InternalError, InvalidInput
-from discreet.synth.measure.counters import MemoryCounter
 from discreet.synth.measure.private_marginals import CountSensitivity, PrivateMarginals, agreement
+from discreet.synth.measure.sealing import MemoryCounter
 from discreet.synth.methods import adaptive, automatic, tree
 from discreet.synth.models.conditional_chain import Network, Node
 from discreet.synth.selection import fit_trusted

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from discreet.errors import InvalidInput
-from discreet.testing.audit import audit, epsilon_lower_bound
 from discreet.testing.rng import SeededRng
+from discreet.testing.statistics import audit, epsilon_lower_bound
 from noise_kit import bernoulli
 from sittings import FULL
 

@@ -4,12 +4,7 @@ from scipy import stats
 
 from discreet.errors import InvalidInput
 from discreet.noise.laws import LaplaceLaw
-from discreet.testing.laws import (
-    assert_frequency,
-    assert_law,
-    chi_square_pvalue,
-    upper_gamma,
-)
+from discreet.testing.statistics import assert_frequency, assert_law, chi_square_pvalue, upper_gamma
 
 
 @pytest.mark.parametrize("degrees", [1, 2, 7, 50, 399])

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from discreet.attack.attacks import Attack, AttackSettings, Knob, Outcome, Score
-from discreet.attack.counts.differencing_answers import ceiling
+from discreet.attack.counts.differencing import ceiling
 from discreet.attack.counts.people import OWN_FILE, balanced_bits, secret_bits
 from discreet.attack.curator import (
     MOST_KEYS,

@@ -43,8 +43,8 @@ from discreet.learn.read_file import codes_of_table
 from discreet.noise.rng import SystemRng
 from discreet.report import Figure, Grid
 from discreet.synth.columns import Coded, Encoding, equal_edges
-from discreet.synth.measure.counters import MemoryCounter
 from discreet.synth.measure.private_marginals import CountSensitivity, PrivateMarginals
+from discreet.synth.measure.sealing import MemoryCounter
 from discreet.synth.methods.registry import find_method
 from discreet.synth.shape import Codes
 

@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from discreet.anonymize.groups import group_table
 from discreet.anonymize.hierarchy import read_hierarchies
-from discreet.anonymize.recode import recoded
+from discreet.anonymize.recoding import recoded
 from discreet.anonymize.search import anonymize
 from discreet.attack.attacks import AttackSettings, Knob, Outcome, Score, file_knob, words_knob
 from discreet.attack.curator import AttackTable, synthetic_copy, temporary_town

@@ -147,7 +147,7 @@ class AnonymizeFields:
 
 @schema
 class LocalAnonymizeFields(AnonymizeFields):
-    """One anonymization by whoever runs the curator; `discreet.anonymize.request` checks it."""
+    """One anonymization by whoever runs the curator; `discreet.anonymize.run` checks it."""
 
     c: float = asked(FieldKind.NUMBER, "The factor of recursive (c, l)-diversity.", default=3.0)
     weights: str | Mapping[str, float] = asked(

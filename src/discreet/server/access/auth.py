@@ -22,7 +22,7 @@ from discreet.server.access.audit_log import STRANGER, Actor, AuditAction
 from discreet.server.access.limits import fine
 from discreet.server.access.tokens import AskedAs, Role, Token
 from discreet.server.bodies import object_of, require_whole_letters
-from discreet.server.context import Context, context_of
+from discreet.server.workspace import Context, context_of
 
 Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]

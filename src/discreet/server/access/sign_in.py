@@ -40,9 +40,9 @@ from discreet.server.access.auth import (
 from discreet.server.access.limits import fine
 from discreet.server.access.tokens import Role, Token
 from discreet.server.bodies import Body, body_of
-from discreet.server.context import Context, context_of
+from discreet.server.feature import page
 from discreet.server.problems import answer_with, problem_of
-from discreet.server.rendering import page
+from discreet.server.workspace import Context, context_of
 
 
 class SignInByAddress:

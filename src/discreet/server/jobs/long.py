@@ -33,12 +33,11 @@ from discreet.learn.select import ChoicePlan, SelectRequest
 from discreet.learn.training_plan import LearnRequest, Training
 from discreet.server.access.auth import caller, found_again
 from discreet.server.access.tokens import AskedAs
-from discreet.server.context import Context, context_of
 from discreet.server.jobs.children import ChildEnded
 from discreet.server.jobs.queue import Job, Standing
 from discreet.server.jobs.watched import watched
 from discreet.server.shelf import Item, Shelf
-from discreet.server.workspace import Workspace
+from discreet.server.workspace import Context, Workspace, context_of
 from discreet.synth.prepare import PreparedSynthesis
 
 Found = TypeVar("Found")

@@ -11,7 +11,6 @@ from typing import Any
 from discreet.errors import DiscreetError, NotInForce, TooManyRequests
 from discreet.server.access.auth import principal
 from discreet.server.access.tokens import Role, Token
-from discreet.server.context import Context
 from discreet.server.logs import log_failure
 from discreet.server.pgwire import messages
 from discreet.server.pgwire import messages as m
@@ -33,6 +32,7 @@ from discreet.server.pgwire.messages import Failure, reply_of
 from discreet.server.pgwire.options import REPORTED, Options
 from discreet.server.pgwire.question import Asker
 from discreet.server.pgwire.session import WireSession
+from discreet.server.workspace import Context
 
 LOOK_AGAIN = 1.0
 """Seconds between looks at the tokens of open sessions."""

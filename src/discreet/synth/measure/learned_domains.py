@@ -53,7 +53,6 @@ from discreet.synth.columns import (
     shape_of,
     stem_text,
 )
-from discreet.synth.measure.counters import PATIENCE, unstored_counter
 from discreet.synth.measure.private_marginals import (
     CountSensitivity,
     MarginalBudget,
@@ -61,11 +60,13 @@ from discreet.synth.measure.private_marginals import (
     PrivateMarginals,
 )
 from discreet.synth.measure.sealing import (
+    PATIENCE,
     SealedCodes,
     SealedSource,
     SealedWords,
     seal_codes,
     seal_words,
+    unstored_counter,
 )
 from discreet.synth.shape import Columns, Counts
 

@@ -40,11 +40,10 @@ from discreet.release.paid import paid
 from discreet.release.snapshots import hold, label, snapshots_of
 from discreet.synth.budget import synth_budget
 from discreet.synth.columns import Coded, RangeToLearn, scan_of
-from discreet.synth.measure.counters import unstored_counter
 from discreet.synth.measure.learned_domains import first_look, narrowed
 from discreet.synth.measure.one_way_marginals import agreed_total
 from discreet.synth.measure.private_marginals import MarginalBudget, Measured, PrivateMarginals
-from discreet.synth.measure.sealing import seal_codes
+from discreet.synth.measure.sealing import seal_codes, unstored_counter
 
 MOSTLY = 0.4
 """The part of all cells that must read as a kind: the rest may be gaps."""

@@ -17,7 +17,6 @@ import numpy as np
 from discreet.core.arrays import Floats, Integers
 from discreet.core.display import Progress, silent
 from discreet.noise.laws import NoiseLaw
-from discreet.synth.measure.counters import MemoryCounter
 from discreet.synth.measure.one_way_marginals import (
     Singles,
     agreed_total,
@@ -31,6 +30,7 @@ from discreet.synth.measure.private_marginals import (
     PrivateMarginals,
     chance_beyond,
 )
+from discreet.synth.measure.sealing import MemoryCounter
 from discreet.synth.methods.registry import check_whole
 from discreet.synth.models.coarse import Ends, coarsen, live_codes, seen_ends, seen_rows, within
 from discreet.synth.models.junction_tree import (
@@ -40,8 +40,14 @@ from discreet.synth.models.junction_tree import (
     junction_tree,
     widened,
 )
-from discreet.synth.models.layered import Layered, layered
-from discreet.synth.models.maximum_entropy import Evidence, LogPotentials, believe, fit_entropy
+from discreet.synth.models.maximum_entropy import (
+    Evidence,
+    Layered,
+    LogPotentials,
+    believe,
+    fit_entropy,
+    layered,
+)
 from discreet.synth.shape import (
     CodeGroups,
     Codes,

@@ -19,14 +19,13 @@ from discreet.release.desk import Desk
 from discreet.release.snapshots import hold
 from discreet.report import Document, Paragraph, Section
 from discreet.synth.columns import scan_of
-from discreet.synth.measure.counters import MemoryCounter, store_codes
 from discreet.synth.measure.private_marginals import (
     Counter,
     CountSensitivity,
     MarginalBudget,
     PrivateMarginals,
 )
-from discreet.synth.measure.sealing import seal_codes
+from discreet.synth.measure.sealing import MemoryCounter, seal_codes, store_codes
 from discreet.synth.methods.registry import find_method
 from discreet.synth.model_file import Saved
 from discreet.synth.models.model import Model

@@ -23,7 +23,6 @@ from discreet.core.schema import (
 )
 from discreet.report import Document, DocumentBlock, Grid, Paragraph, Section
 from discreet.synth.columns import Coded, Encoding, day_domain
-from discreet.synth.measure.counters import MemoryCounter
 from discreet.synth.measure.private_marginals import (
     Counter,
     Implied,
@@ -32,6 +31,7 @@ from discreet.synth.measure.private_marginals import (
     too_small,
     whole,
 )
+from discreet.synth.measure.sealing import MemoryCounter
 from discreet.synth.methods.registry import is_slow
 from discreet.synth.models.model import Model
 from discreet.synth.report.quality import (

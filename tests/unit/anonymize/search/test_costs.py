@@ -1,11 +1,10 @@
 import pyarrow as pa
 import pytest
 
-from discreet.anonymize.costs.measure import make_cost
-from discreet.anonymize.costs.registry import COSTS
 from discreet.anonymize.groups import group_table
 from discreet.anonymize.hierarchy import Hierarchy, make_ladders
-from discreet.anonymize.search import anonymize
+from discreet.anonymize.registry import COSTS
+from discreet.anonymize.search import anonymize, make_cost
 from discreet.errors import InvalidInput
 
 ROWS = pa.table({"x": ["a", "a", "b", "b"], "y": ["c", "d", "c", "d"]})

@@ -2,7 +2,7 @@ import pyarrow as pa
 
 from discreet.anonymize.groups import group_table
 from discreet.anonymize.hierarchy import Hierarchy
-from discreet.anonymize.privacy_models.distinct import DistinctDiversity
+from discreet.anonymize.privacy_models import DistinctDiversity
 from discreet.anonymize.search import AnonymizeMethod, anonymize
 
 TREE = Hierarchy("x", {v: (v, p, "*") for v, p in (("a", "1"), ("b", "1"), ("c", "2"), ("d", "2"))})

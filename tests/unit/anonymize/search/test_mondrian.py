@@ -2,8 +2,7 @@ import pyarrow as pa
 import pytest
 
 from discreet.anonymize.groups import group_table
-from discreet.anonymize.privacy_models.closeness import Closeness
-from discreet.anonymize.privacy_models.distinct import DistinctDiversity
+from discreet.anonymize.privacy_models import Closeness, DistinctDiversity
 from discreet.anonymize.search import AnonymizeMethod, anonymize
 from discreet.errors import InvalidInput
 

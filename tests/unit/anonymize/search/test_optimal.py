@@ -4,11 +4,10 @@ import pyarrow as pa
 import pyarrow.csv
 import pytest
 
-from discreet.anonymize.costs.registry import COSTS
 from discreet.anonymize.groups import group_table
 from discreet.anonymize.hierarchy import Hierarchy, read_hierarchies
-from discreet.anonymize.privacy_models.closeness import Closeness
-from discreet.anonymize.privacy_models.distinct import DistinctDiversity
+from discreet.anonymize.privacy_models import Closeness, DistinctDiversity
+from discreet.anonymize.registry import COSTS
 from discreet.anonymize.search import AnonymizeMethod, Missing, anonymize
 from discreet.errors import InvalidInput
 

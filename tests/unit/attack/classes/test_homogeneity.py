@@ -5,8 +5,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pytest
 
-from discreet.attack.homogeneity import ATTACK, known_of
-from discreet.attack.release_classes import ClassRelease
+from discreet.attack.homogeneity import ATTACK, ClassRelease, known_of
 from discreet.errors import InvalidInput
 
 

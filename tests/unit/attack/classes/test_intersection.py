@@ -5,8 +5,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from discreet.attack.homogeneity import ClassRelease
 from discreet.attack.intersection import ATTACK, believed, places, two_hospitals
-from discreet.attack.release_classes import ClassRelease
 from discreet.errors import InvalidInput
 
 

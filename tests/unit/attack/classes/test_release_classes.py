@@ -2,7 +2,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from discreet.attack.release_classes import (
+from discreet.attack.homogeneity import (
     ClassKnowledge,
     ClassRelease,
     codes_of,

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from discreet.attack.counts.differencing_answers import (
+from discreet.attack.counts.differencing import (
     asked,
     ceiling,
     guess,

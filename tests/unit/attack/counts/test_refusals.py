@@ -1,6 +1,6 @@
 import numpy as np
 
-from discreet.attack.counts.differencing_answers import ceiling
+from discreet.attack.counts.differencing import ceiling
 from discreet.attack.counts.people import Blocks
 from discreet.attack.counts.refusals import ATTACK, against_curator
 from discreet.noise.error_bars import lower_limit

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from discreet.attack.counts.refusals_auditor import (
+from discreet.attack.counts.refusals import (
     Auditor,
     best_guess,
     databases,

@@ -7,9 +7,9 @@ import pytest
 import typer
 from typer.main import get_command
 
-from discreet.anonymize.costs import registry as costs
-from discreet.anonymize.privacy_models import registry as criteria
-from discreet.anonymize.request import AnonymizeRequest
+from discreet.anonymize import registry as costs
+from discreet.anonymize import registry as criteria
+from discreet.anonymize.run import AnonymizeRequest
 from discreet.api import Curator
 from discreet.catalog.proposal import InitRequest
 from discreet.cli.app import command_of
@@ -181,7 +181,7 @@ COMMANDS = [
 FILLED = {
     LocalSynthFields: methods.choices(),
     LocalLearnFields: registry.choices(),
-    LocalAnonymizeFields: costs.choices() | criteria.choices(),
+    LocalAnonymizeFields: costs.cost_choices() | criteria.model_choices(),
 }
 """What a registry fills into the fields of a request."""
 

@@ -6,9 +6,8 @@ from asking import catalog
 from discreet.api import parsed
 from discreet.core.schema import BooleanDomain, Column, DateDomain, IntegerDomain
 from discreet.server.pgwire.catalog.tables import VisibleTable, type_of
-from discreet.server.pgwire.meaning import as_postgres
 from discreet.server.pgwire.messages import Failure
-from discreet.server.pgwire.question import WireQuestion
+from discreet.server.pgwire.question import WireQuestion, as_postgres
 from discreet.server.pgwire.types import BOOL
 
 [TABLE] = [t for d in catalog().datasets.values() for t in d.tables if t.name == "people"]

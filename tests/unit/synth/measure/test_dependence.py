@@ -4,7 +4,6 @@ from fractions import Fraction
 
 import numpy as np
 
-from discreet.synth.measure.counters import MemoryCounter
 from discreet.synth.measure.one_way_marginals import (
     FamilyScores,
     Singles,
@@ -12,6 +11,7 @@ from discreet.synth.measure.one_way_marginals import (
     measure_singles,
     weights_of,
 )
+from discreet.synth.measure.sealing import MemoryCounter
 from synth_kit import marginals_of, random_codes, shape_of
 
 SHAPE = shape_of(3, 4, 2)

@@ -13,7 +13,6 @@ from copying import MemoryEngine, catalog_of, people, visits
 from discreet.account.tally import tally
 from discreet.core.event import Composed
 from discreet.synth.columns import Bins, Coded, outline_of
-from discreet.synth.measure.counters import SqlCounter
 from discreet.synth.measure.learned_domains import (
     CLEAR,
     LearningContext,
@@ -24,7 +23,7 @@ from discreet.synth.measure.learned_domains import (
     with_stems,
 )
 from discreet.synth.measure.private_marginals import MarginalBudget
-from discreet.synth.measure.sealing import seal_codes
+from discreet.synth.measure.sealing import SqlCounter, seal_codes
 from discreet.synth.model_file import column_from_json, column_to_json
 from discreet.testing import SeededRng
 from permits import paid

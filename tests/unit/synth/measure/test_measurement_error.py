@@ -8,8 +8,8 @@ import pytest
 from scipy.stats import binomtest
 
 from discreet.noise.laws import GaussianLaw, LaplaceLaw
-from discreet.synth.measure.counters import MemoryCounter
 from discreet.synth.measure.private_marginals import Measured, implied, too_small, whole
+from discreet.synth.measure.sealing import MemoryCounter
 from quality_kit import SHAPE, marginals_of, people
 
 ALPHA = 1e-9

@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from discreet.synth.measure.counters import MemoryCounter
+from discreet.synth.measure.sealing import MemoryCounter
 from discreet.synth.shape import Shape
 from synth_kit import random_codes, shape_of
 

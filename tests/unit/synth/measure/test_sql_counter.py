@@ -7,10 +7,15 @@ import pyarrow as pa
 import pytest
 
 from copying import MemoryEngine
-from discreet.synth.measure import counters as sql_counter
-from discreet.synth.measure.counters import MemoryCounter, SqlCounter, store_codes, unstored_counter
+from discreet.synth.measure import sealing as sql_counter
 from discreet.synth.measure.private_marginals import CountSensitivity
-from discreet.synth.measure.sealing import SealedCodes
+from discreet.synth.measure.sealing import (
+    MemoryCounter,
+    SealedCodes,
+    SqlCounter,
+    store_codes,
+    unstored_counter,
+)
 from discreet.synth.shape import Shape
 from permits import of_engine, paid, permit_of
 from town_source import town_source

@@ -8,8 +8,8 @@ import pytest
 
 from discreet.core.event import Select
 from discreet.errors import InvalidInput
-from discreet.synth.measure.counters import MemoryCounter
 from discreet.synth.measure.private_marginals import MarginalBudget
+from discreet.synth.measure.sealing import MemoryCounter
 from discreet.synth.methods import adaptive, independent, tree
 from synth_kit import PURE, marginals_of, random_codes, shape_of
 

@@ -11,8 +11,8 @@ import pytest
 from discreet.core.event import Gaussian, Laplace, Select
 from discreet.core.unit import Neighbours
 from discreet.errors import InvalidInput, MissingExtra
-from discreet.synth.measure.counters import MemoryCounter
 from discreet.synth.measure.private_marginals import CountSensitivity, MarginalBudget
+from discreet.synth.measure.sealing import MemoryCounter
 from discreet.synth.methods import rap
 from synth_kit import CONCENTRATED, PURE, marginals_of, random_codes, shape_of
 

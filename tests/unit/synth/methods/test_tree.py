@@ -5,8 +5,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from discreet.synth.measure.counters import MemoryCounter
 from discreet.synth.measure.private_marginals import MarginalBudget
+from discreet.synth.measure.sealing import MemoryCounter
 from discreet.synth.methods import independent, tree
 from synth_kit import marginals_of, random_codes, shape_of
 

@@ -7,12 +7,12 @@ import pytest
 
 from copying import encoding
 from discreet.errors import InvalidInput
-from discreet.synth.measure.counters import MemoryCounter
 from discreet.synth.measure.private_marginals import (
     CountSensitivity,
     MarginalBudget,
     PrivateMarginals,
 )
+from discreet.synth.measure.sealing import MemoryCounter
 from discreet.synth.methods.registry import find_method
 from discreet.synth.rules import Rules, holds, read_condition, read_rules
 from discreet.synth.synthetic import ROUNDS, draw

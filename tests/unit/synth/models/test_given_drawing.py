@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from discreet.synth.models.junction_tree import drawing_cells, drawing_order, spread
-from discreet.synth.models.layered import layered
+from discreet.synth.models.maximum_entropy import layered
 from discreet.testing import ALPHA
 from synth_kit import shape_of
 

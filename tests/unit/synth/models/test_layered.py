@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from discreet.errors import InvalidInput
-from discreet.synth.measure.counters import MemoryCounter
-from discreet.synth.models.layered import layered, read_layered
+from discreet.synth.measure.sealing import MemoryCounter
+from discreet.synth.models.maximum_entropy import layered, read_layered
 from discreet.testing import ALPHA
 from synth_kit import shape_of
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from discreet.errors import InvalidInput
-from discreet.synth.measure.counters import MemoryCounter
+from discreet.synth.measure.sealing import MemoryCounter
 from discreet.synth.models.model import mixture, read_mixture, shares_of
 from discreet.testing import ALPHA
 from synth_kit import shape_of

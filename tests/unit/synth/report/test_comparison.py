@@ -3,7 +3,7 @@
 import pytest
 
 from discreet.report import to_html
-from discreet.synth.measure.counters import MemoryCounter
+from discreet.synth.measure.sealing import MemoryCounter
 from discreet.synth.report.make_reports import WARNING, owner_report
 from quality_kit import SHAPE, fit_singles, people, subject_of
 

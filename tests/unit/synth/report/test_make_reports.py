@@ -7,7 +7,7 @@ import pytest
 from copying import curator, people
 from discreet.errors import InvalidInput
 from discreet.report import to_json
-from discreet.synth.measure.counters import MemoryCounter
+from discreet.synth.measure.sealing import MemoryCounter
 from discreet.synth.model_file import with_facts
 from discreet.synth.report.make_reports import subject_of
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from discreet.synth.measure.counters import MemoryCounter
+from discreet.synth.measure.sealing import MemoryCounter
 from discreet.synth.report.quality import accuracy, classifier, features, regression
 from discreet.synth.shape import Shape
 

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from discreet.synth.measure.counters import MemoryCounter
+from discreet.synth.measure.sealing import MemoryCounter
 from discreet.synth.report import publishable
 from discreet.synth.report.publishable import rehearse
 from discreet.synth.report.quality import compare

@@ -10,8 +10,7 @@ from typing import Any, Self
 
 from discreet.anonymize.release import anonymize, measure_curve
 from discreet.anonymize.report import document
-from discreet.anonymize.request import AnonymizeRequest
-from discreet.anonymize.run import Anonymized
+from discreet.anonymize.run import Anonymized, AnonymizeRequest
 from discreet.report import to_fragment
 from discreet.report import write as write_report
 from discreet.report.rows import write_rows

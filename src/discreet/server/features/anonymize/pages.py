@@ -10,22 +10,21 @@ from fastapi.responses import FileResponse, Response
 from markupsafe import Markup
 from pydantic import Field, StrictStr
 
-from discreet.anonymize.costs.registry import choices as costs
 from discreet.anonymize.hierarchy import parse_hierarchy
-from discreet.anonymize.privacy_models.registry import choices as models
+from discreet.anonymize.registry import cost_choices as costs
+from discreet.anonymize.registry import model_choices as models
 from discreet.anonymize.release import source_of
 from discreet.anonymize.report import BREAKS, LEGACY, percent
-from discreet.anonymize.request import AnonymizeRequest, roles_of
+from discreet.anonymize.run import AnonymizeRequest, roles_of
 from discreet.core.requests.unpaid import MOST_COLUMNS, AnonymizeFields
 from discreet.server.access.auth import GuardedRoute, Id, allow, api_router
 from discreet.server.access.tokens import Role
 from discreet.server.bodies import body_of
-from discreet.server.context import context_of, kept_once
-from discreet.server.feature import Feature
+from discreet.server.feature import Feature, page
 from discreet.server.features.anonymize.in_child import FILES, Releases, StoredRelease
 from discreet.server.jobs.long import LongTask, submit_long
-from discreet.server.rendering import page
 from discreet.server.views import copied_tables_view, datasets_view, kept_view, readable_catalog
+from discreet.server.workspace import context_of, kept_once
 
 router = api_router("anonymize")
 _CHILD = "discreet.server.features.anonymize.in_child"

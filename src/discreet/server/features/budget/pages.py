@@ -15,9 +15,7 @@ from discreet.errors import DiscreetError
 from discreet.server.access.auth import GuardedRoute, allow, api_router, caller, maybe_caller
 from discreet.server.access.tokens import Role
 from discreet.server.bodies import answer_json
-from discreet.server.context import context_of
-from discreet.server.feature import Feature, Place
-from discreet.server.rendering import page
+from discreet.server.feature import Feature, Place, page
 from discreet.server.views import (
     FINE,
     ROUGH,
@@ -29,6 +27,7 @@ from discreet.server.views import (
     readable_budget,
     readable_catalog,
 )
+from discreet.server.workspace import context_of
 
 router = api_router("budget")
 Last = Annotated[int, Query(ge=0, le=10_000)]

@@ -38,10 +38,8 @@ from discreet.server.access.tokens import (
     tell_shares,
 )
 from discreet.server.bodies import Body, body_of
-from discreet.server.context import context_of
-from discreet.server.feature import EVERYBODY, Feature, Place
-from discreet.server.rendering import own_address, page, to_markup
-from discreet.server.workspace import change
+from discreet.server.feature import EVERYBODY, Feature, Place, own_address, page, to_markup
+from discreet.server.workspace import change, context_of
 
 router = api_router("course")
 

@@ -29,7 +29,6 @@ from discreet.server.access.audit_log import AuditAction
 from discreet.server.access.auth import allow, api_router, caller, tell
 from discreet.server.access.tokens import AskedAs, Role
 from discreet.server.bodies import Body, body_of, finite
-from discreet.server.context import context_of
 from discreet.server.features.data.proposal import declared_json, one_table
 from discreet.server.features.data.review import (
     NAME,
@@ -51,7 +50,7 @@ from discreet.server.jobs.long import (
     standing_of,
 )
 from discreet.server.jobs.queue import Job
-from discreet.server.workspace import change
+from discreet.server.workspace import change, context_of
 
 router = api_router("data")
 DatasetName = Annotated[str, Path(min_length=1, max_length=200)]

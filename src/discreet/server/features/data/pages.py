@@ -13,15 +13,13 @@ from discreet.errors import RequestConflict
 from discreet.server.access.audit_log import MOST_READ, Actor, AuditAction, Line
 from discreet.server.access.auth import API, GuardedRoute, Id, allow, api_router, tell
 from discreet.server.access.tokens import Role
-from discreet.server.context import Context, context_of
-from discreet.server.feature import OWNERS, Feature, Place, largest_form
+from discreet.server.feature import OWNERS, Feature, Place, largest_form, page
 from discreet.server.features.data import manage
 from discreet.server.features.data.proposal import draft_losses, look, proposal_json
 from discreet.server.features.data.receive import FIELD, OVERHEAD, take_in
 from discreet.server.features.data.review import Review, dataset_of, open_for, still_open
 from discreet.server.features.data.review import confirm as confirm_review
 from discreet.server.features.data.uploads import UploadBounds, UploadStore, expire, uploads_of
-from discreet.server.rendering import page
 from discreet.server.settings import Settings
 from discreet.server.views import (
     amount,
@@ -30,6 +28,7 @@ from discreet.server.views import (
     readable_budget,
     readable_catalog,
 )
+from discreet.server.workspace import Context, context_of
 
 router = api_router("data")
 UPLOADS = f"{API}/data/uploads"

@@ -15,8 +15,7 @@ from markupsafe import Markup
 
 from discreet.errors import UnknownName
 from discreet.server.access.auth import GuardedRoute, everybody
-from discreet.server.feature import Feature
-from discreet.server.rendering import own_address, page, to_markup
+from discreet.server.feature import Feature, own_address, page, to_markup
 
 HERE = Path(__file__).parents[2]
 _PICTURE = re.compile(r"images/[a-z]{1,30}\.png")

@@ -29,13 +29,12 @@ from discreet.errors import InvalidInput
 from discreet.server.access.auth import API, GuardedRoute, allow, api_router, caller
 from discreet.server.access.tokens import Role
 from discreet.server.bodies import Body, object_of, require_whole_letters
-from discreet.server.context import context_of, kept_once
-from discreet.server.feature import Feature, Place, largest_form
+from discreet.server.feature import Feature, Place, largest_form, page
 from discreet.server.features.lab.in_child import Lab, Shown, result_id, usual_id
 from discreet.server.jobs.long import IdempotencyKey, LongTask, submit_long
 from discreet.server.jobs.queue import Job
-from discreet.server.rendering import page
 from discreet.server.settings import Settings
+from discreet.server.workspace import context_of, kept_once
 
 lab_of = kept_once(lambda settings: Lab(settings.state_folder))
 

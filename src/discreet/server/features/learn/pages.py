@@ -26,8 +26,7 @@ from discreet.learn.training_plan import LearnRequest, planned_training
 from discreet.server.access.auth import GuardedRoute, Id, allow, api_router, caller
 from discreet.server.access.tokens import Role
 from discreet.server.bodies import Body, body_of, finite
-from discreet.server.context import context_of, kept_once
-from discreet.server.feature import Feature, Place
+from discreet.server.feature import Feature, Place, page
 from discreet.server.features.learn.in_child import (
     FILE,
     RECOMMENDER,
@@ -46,8 +45,8 @@ from discreet.server.jobs.long import (
     submit_long,
     submit_paid,
 )
-from discreet.server.rendering import page
 from discreet.server.views import datasets_view, kept_view, readable_catalog, start_of
+from discreet.server.workspace import context_of, kept_once
 
 router = api_router("models")
 

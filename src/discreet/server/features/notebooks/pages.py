@@ -22,11 +22,10 @@ from discreet.errors import InvalidInput, NotAllowed, UnknownName
 from discreet.server.access.auth import GuardedRoute, Id, Principal, allow, api_router, caller
 from discreet.server.access.tokens import Role
 from discreet.server.bodies import Body, answer_json
-from discreet.server.context import context_of, kept_once
-from discreet.server.feature import Feature
-from discreet.server.rendering import page
+from discreet.server.feature import Feature, page
 from discreet.server.shelf import MEDIA_TYPES, Kept, Shelf
 from discreet.server.views import AnalystQuery, readable_answer
+from discreet.server.workspace import context_of, kept_once
 
 CLOSED = "A question about data that is not open to you."
 GONE = "Its answer is not kept any more."

@@ -24,9 +24,9 @@ from discreet.server.access.auth import GuardedRoute, address_of, everybody, tel
 from discreet.server.access.limits import fine
 from discreet.server.access.sign_in import form, own_form, set_cookie
 from discreet.server.access.tokens import VOUCHED, Token
-from discreet.server.context import Context, context_of
 from discreet.server.feature import Feature
 from discreet.server.features.openid.provider import Provider, label_of, read_openid
+from discreet.server.workspace import Context, context_of
 
 router = APIRouter(route_class=GuardedRoute, include_in_schema=False)
 MINUTES = 10

@@ -20,15 +20,14 @@ from discreet.publish.run import request_id
 from discreet.server.access.auth import GuardedRoute, Id, allow, api_router, caller, everybody
 from discreet.server.access.tokens import Role
 from discreet.server.bodies import Body
-from discreet.server.context import context_of, kept_once
-from discreet.server.feature import Feature, Place
+from discreet.server.feature import Feature, Place, page
 from discreet.server.features.publish import views
 from discreet.server.features.publish.in_child import NAME, Drafts, read_text
 from discreet.server.features.publish.views import MEMBERS, manifest, member, table
 from discreet.server.jobs.long import LongTask, planned, submit_long
 from discreet.server.jobs.queue import Job
-from discreet.server.rendering import page
 from discreet.server.views import datasets_view, readable_catalog
+from discreet.server.workspace import context_of, kept_once
 
 FRESH = 1.0
 """Seconds: what another process withdrew is gone from these pages within so long."""

@@ -17,8 +17,7 @@ from discreet.errors import DiscreetError, NotInForce
 from discreet.server.access.auth import GuardedRoute, Principal, allow, api_router, caller
 from discreet.server.access.tokens import Role
 from discreet.server.bodies import answer_json, body_of, finite
-from discreet.server.context import Context, context_of
-from discreet.server.feature import Feature, Place
+from discreet.server.feature import Feature, Place, page
 from discreet.server.jobs.long import (
     LOOK_AGAIN,
     IdempotencyKey,
@@ -31,8 +30,8 @@ from discreet.server.jobs.long import (
 )
 from discreet.server.jobs.queue import Job, JobState
 from discreet.server.problems import problem_of
-from discreet.server.rendering import page
 from discreet.server.views import datasets_view, first_question, readable_catalog
+from discreet.server.workspace import Context, context_of
 
 _Query: Any = body_of(QueryFields)
 _Explain: Any = body_of(ExplainFields)

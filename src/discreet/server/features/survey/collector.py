@@ -31,8 +31,8 @@ from discreet.errors import (
 from discreet.server.access.auth import API, Id, address_of, api_router, everybody
 from discreet.server.access.limits import Buckets, network_of
 from discreet.server.bodies import object_of, require_whole_letters
-from discreet.server.context import kept_once
 from discreet.server.settings import Settings
+from discreet.server.workspace import kept_once
 from discreet.survey.command import estimate_survey
 from discreet.survey.donation_checks import MOST, Refusal, count_said, donations_of, twins_of
 from discreet.survey.results import EstimateRequest

@@ -23,11 +23,10 @@ from discreet.server.access.audit_log import AuditAction
 from discreet.server.access.auth import API, GuardedRoute, Id, allow, api_router, everybody, tell
 from discreet.server.access.tokens import Role
 from discreet.server.bodies import Body, body_of
-from discreet.server.context import context_of
-from discreet.server.feature import Feature, Place
+from discreet.server.feature import Feature, Place, page
 from discreet.server.features.survey import collector
 from discreet.server.features.survey.collector import SurveyShelf, intake_of, shelf_of
-from discreet.server.rendering import page
+from discreet.server.workspace import context_of
 from discreet.survey.command import (
     begin_survey,
     begin_wave,

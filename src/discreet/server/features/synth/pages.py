@@ -16,8 +16,7 @@ from discreet.errors import InvalidInput, NotAllowed
 from discreet.server.access.auth import GuardedRoute, Id, allow, api_router, caller
 from discreet.server.access.tokens import Role
 from discreet.server.bodies import body_of, finite
-from discreet.server.context import Context, context_of, kept_once
-from discreet.server.feature import Feature, Place
+from discreet.server.feature import Feature, Place, page
 from discreet.server.features.synth.in_child import FILES, OWNERS_ONLY, Copies, Copy
 from discreet.server.jobs.long import (
     IdempotencyKey,
@@ -29,7 +28,6 @@ from discreet.server.jobs.long import (
     submit_long,
     submit_paid,
 )
-from discreet.server.rendering import page
 from discreet.server.views import (
     copied_tables_view,
     datasets_view,
@@ -37,6 +35,7 @@ from discreet.server.views import (
     readable_catalog,
     start_of,
 )
+from discreet.server.workspace import Context, context_of, kept_once
 from discreet.synth.columns import Coded, Item, MadeUpIdentifier, RangeToLearn
 from discreet.synth.methods.registry import METHODS, choices
 from discreet.synth.prepare import PreparedSynthesis, SynthRequest, prepared, preview_of

@@ -17,19 +17,8 @@ from discreet.engine.base import open_exact
 from discreet.errors import CatalogError, InvalidInput, UnknownName
 from discreet.release.snapshots import hold_tables
 from discreet.synth.columns import Bins, outline_of
-from discreet.synth.linked.linked_model import (
-    linked_tables,
-    moments_in_order,
-    pack_linked,
-    unpack_linked,
-)
-from discreet.synth.linked.linked_rows import (
-    columns_of,
-    event_columns,
-    seal_first,
-    seal_later,
-    tree_of,
-)
+from discreet.synth.linked_model import linked_tables, moments_in_order, pack_linked, unpack_linked
+from discreet.synth.linked_rows import columns_of, event_columns, seal_first, seal_later, tree_of
 from discreet.synth.prepare import preview_of
 from discreet.testing import SeededRng
 from permits import paid

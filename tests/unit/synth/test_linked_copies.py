@@ -16,8 +16,8 @@ from discreet.api import Curator
 from discreet.catalog.policy_file import load
 from discreet.errors import InvalidInput
 from discreet.synth.columns import Bins, outline_of
-from discreet.synth.linked.linked_model import linked_tables, pack_linked, unpack_linked
-from discreet.synth.linked.linked_rows import columns_of, seal_linked, tree_of
+from discreet.synth.linked_model import linked_tables, pack_linked, unpack_linked
+from discreet.synth.linked_rows import columns_of, seal_linked, tree_of
 from discreet.synth.prepare import preview_of
 from discreet.testing import SeededRng
 

@@ -24,7 +24,7 @@ from discreet.release.snapshots import hold_tables, label, snapshots_of
 from discreet.synth.budget import SynthBudget, check_epsilon_useful, noise_of
 from discreet.synth.columns import Coded, Encoding, Outline
 from discreet.synth.decoding import source_style
-from discreet.synth.linked.linked_model import (
+from discreet.synth.linked_model import (
     DrawnRows,
     EventModel,
     LinkedModel,
@@ -40,7 +40,7 @@ from discreet.synth.linked.linked_model import (
     rows_worth_counting,
     unpack_linked,
 )
-from discreet.synth.linked.linked_rows import (
+from discreet.synth.linked_rows import (
     LinkedColumns,
     LinkedTable,
     TableTree,
@@ -51,14 +51,13 @@ from discreet.synth.linked.linked_rows import (
     seal_linked,
     tree_of,
 )
-from discreet.synth.measure.counters import store_codes
 from discreet.synth.measure.learned_domains import LearningContext, learn
 from discreet.synth.measure.private_marginals import (
     CountSensitivity,
     MarginalBudget,
     PrivateMarginals,
 )
-from discreet.synth.measure.sealing import SealedCodes, SealedSource
+from discreet.synth.measure.sealing import SealedCodes, SealedSource, store_codes
 from discreet.synth.methods import adaptive, automatic
 from discreet.synth.methods.adaptive import GivenRows
 from discreet.synth.model_file import Saved, with_facts

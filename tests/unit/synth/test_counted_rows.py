@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from discreet.synth.linked.linked_model import at_most, rows_worth_counting
+from discreet.synth.linked_model import at_most, rows_worth_counting
 
 
 def test_much_noise_counts_one_row_and_none_counts_all():

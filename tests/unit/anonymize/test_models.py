@@ -3,13 +3,16 @@ import math
 import numpy as np
 import pytest
 
-from discreet.anonymize.privacy_models.closeness import Closeness, Distance
-from discreet.anonymize.privacy_models.distinct import DistinctDiversity
-from discreet.anonymize.privacy_models.entropy import EntropyDiversity
-from discreet.anonymize.privacy_models.k_anonymity import KAnonymity
-from discreet.anonymize.privacy_models.measures import make_histogram
-from discreet.anonymize.privacy_models.model import Conditions
-from discreet.anonymize.privacy_models.recursive import RecursiveDiversity
+from discreet.anonymize.diversity import make_histogram
+from discreet.anonymize.privacy_models import (
+    Closeness,
+    Conditions,
+    Distance,
+    DistinctDiversity,
+    EntropyDiversity,
+    KAnonymity,
+    RecursiveDiversity,
+)
 from discreet.errors import InternalError, InvalidInput
 
 # Three classes: two values evenly, one value only, three values unevenly.

@@ -10,7 +10,7 @@ import pytest
 from discreet.core.schema import CategoryDomain, DateDomain, IntegerDomain
 from discreet.errors import InvalidInput
 from discreet.synth.columns import Coded, Encoding
-from discreet.synth.linked.linked_model import ChildRules, EventModel, draw_events, drawn_by_rules
+from discreet.synth.linked_model import ChildRules, EventModel, draw_events, drawn_by_rules
 from discreet.synth.model_file import Saved
 from discreet.synth.models.conditional_chain import Network, Node
 

@@ -27,7 +27,7 @@ from discreet.report.rows import CsvStyle, style_from, write_rows
 from discreet.synth.columns import Coded, Encoding, MadeUpIdentifier
 from discreet.synth.decoding import NULL, Places, decimals_of, made_up_values, places_of, to_table
 from discreet.synth.model_file import Saved, from_text, packed, to_text
-from discreet.synth.models.layered import Layered
+from discreet.synth.models.maximum_entropy import Layered
 from discreet.synth.models.model import Dice
 from discreet.synth.rules import derive, read_rules
 from discreet.synth.shape import Codes

@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from discreet.anonymize.privacy_models.measures import (
+from discreet.anonymize.diversity import (
     distinct_values,
     entropies,
     equal_distances,
