@@ -11,11 +11,11 @@ from fractions import Fraction
 
 from benchmarks.figures import figure
 
-from discreet.account.batch import batch_epsilon
-from discreet.account.composition import Limits
-from discreet.account.price import gaussian_sigma_squared, price
-from discreet.core.event import FREE, Gaussian, Laplace, Pure, Repeated, Sampled
-from discreet.core.numbers import Delta, Epsilon
+from discreet.base.event import FREE, Gaussian, Laplace, Pure, Repeated, Sampled
+from discreet.base.numbers import Delta, Epsilon
+from discreet.privacy.account.batch import batch_epsilon
+from discreet.privacy.account.composition import Limits
+from discreet.privacy.account.price import gaussian_sigma_squared, price
 
 COUNT = 10_000
 ONE = Fraction(1)

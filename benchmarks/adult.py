@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from discreet.synth.measure.sealing import MemoryCounter
-from discreet.synth.shape import Shape
+from discreet.measure.sealing import MemoryCounter
+from discreet.measure.shape import Shape
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 

@@ -23,7 +23,7 @@ from pathlib import Path
 from benchmarks.curator import GROUPS, TOML
 from benchmarks.figures import figure
 
-from discreet.examples import bench_table
+from discreet.lab.town import bench_table
 
 ROOT = Path(__file__).resolve().parent.parent
 REVISION = "96214db"

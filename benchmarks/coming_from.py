@@ -21,7 +21,7 @@ import pyarrow.csv as csv
 from benchmarks.peers import ROOT, environment
 from benchmarks.synth import PACKAGES
 
-from discreet.examples import town
+from discreet.lab.town import town
 
 PAGE = ROOT / "docs" / "coming-from.md"
 HEADINGS = {

@@ -19,7 +19,7 @@ from benchmarks.figures import figure
 from benchmarks.timing import in_turn, seconds
 
 import discreet
-from discreet.examples import bench_table
+from discreet.lab.town import bench_table
 
 GOAL_RATIO, GOAL_MS = 1.25, 30
 WANTED = f"{GOAL_RATIO}x + {GOAL_MS} ms"

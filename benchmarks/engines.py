@@ -25,11 +25,11 @@ from benchmarks.curator import GROUPS, ROW_TASKS, curator_of
 from benchmarks.figures import figure
 from pyarrow import csv
 
-from discreet.examples import bench_table
-from discreet.kernel.look import exact as kernel_exact
-from discreet.plan.plan import PublicGroups
-from discreet.release.desk import Request
-from discreet.release.pipeline import prepared
+from discreet.ask.plan.plan import PublicGroups
+from discreet.ask.release.desk import Request
+from discreet.ask.release.pipeline import prepared
+from discreet.lab.town import bench_table
+from discreet.privacy.kernel.look import exact as kernel_exact
 
 BOUNDED = 'unit = "person_id"\nmax_rows = 3\nbound = "table"'
 READER = "discreet_reader"

@@ -14,8 +14,8 @@ from typing import Any
 from benchmarks.growth_work import CURVES
 from benchmarks.report import number, table
 
-from discreet.core.answer import Chart
-from discreet.report.charts import CHART, lines
+from discreet.base.answer import Chart
+from discreet.show.charts import CHART, lines
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 DAY = 86_400

@@ -39,7 +39,7 @@ MEAN = "SELECT place, SUM(income) AS total, AVG(income) AS mean FROM t GROUP BY 
 
 
 def _table(rows: int, persons: int, folder: Path, groups: int = 50) -> None:
-    from discreet.examples import bench_table
+    from discreet.lab.town import bench_table
 
     bench_table(rows, persons, folder / "t.parquet", groups=groups)
 
@@ -144,7 +144,7 @@ def _prepare_ledger(size: int, folder: Path) -> None:
 def _prepare_checkpoint(size: int, folder: Path) -> None:
     from benchmarks.ledger import POLICY, URL
 
-    from discreet.ledger import Ledger
+    from discreet.privacy.ledger import Ledger
 
     _prepare_ledger(size, folder)
     Ledger.open(URL, POLICY, base=folder).close()  # reads all of it, and makes the checkpoint
@@ -155,7 +155,7 @@ def _ledger(_size: int, folder: Path, steps: Steps) -> None:
 
     from benchmarks.ledger import POLICY, URL, charge
 
-    from discreet.ledger import Ledger
+    from discreet.privacy.ledger import Ledger
 
     with steps("opening"):
         ledger = Ledger.open(URL, POLICY, base=folder)
@@ -198,8 +198,8 @@ def _prepare_reports(size: int, folder: Path) -> None:
 
 
 def _reports(size: int, folder: Path, steps: Steps) -> None:
-    from discreet.engine.base import EngineLimits
-    from discreet.engine.connect import connect
+    from discreet.data.engines.base import EngineLimits
+    from discreet.data.engines.connect import connect
     from discreet.survey.columns import ColumnReports
 
     plan = _survey()

@@ -21,9 +21,9 @@ from benchmarks.curator import ROWS_A_PERSON, curator_of
 from benchmarks.figures import figure
 from benchmarks.snapshots import GROUPS, children, cpu
 
-from discreet.engine.base import PaidReader
-from discreet.examples import bench_table
-from discreet.kernel.canonical import CanonicalRecipe
+from discreet.data.engines.base import PaidReader
+from discreet.lab.town import bench_table
+from discreet.privacy.kernel.canonical import CanonicalRecipe
 
 _CLAMP = re.compile(
     r"CASE WHEN (?P<m>.+?) > -?\d+ THEN -?\d+ WHEN (?P=m) < -?\d+ THEN -?\d+ ELSE (?P=m) END"

@@ -14,8 +14,8 @@ from benchmarks.curator import GROUPS, ROW_TASKS, curator_of
 from benchmarks.figures import figure
 from benchmarks.timing import seconds
 
-from discreet.engine.files import ContentHashes, find_files
-from discreet.examples import bench_table
+from discreet.data.engines.files import ContentHashes, find_files
+from discreet.lab.town import bench_table
 
 
 def main(arguments: list[str] | None = None) -> None:

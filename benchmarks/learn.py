@@ -25,23 +25,26 @@ import pyarrow.csv as csv
 from benchmarks.figures import figure
 from benchmarks.peers import PACKAGES, environment
 
-from discreet.account.convert import rho_of_target
-from discreet.catalog.bare_file import bare_table
-from discreet.catalog.policy_file import load
-from discreet.core.display import silent
-from discreet.core.event import EVERYONE
-from discreet.core.numbers import Delta, Epsilon
-from discreet.core.unit import Neighbours
-from discreet.examples.benchmark_tables import adult
-from discreet.examples.studies import rating_batches
-from discreet.learn.classifier import Classifier, fit_classifier
-from discreet.learn.evaluation import auc
-from discreet.learn.features import chosen_items, encoding_of
-from discreet.learn.learners.network import NetworkShape, network_budget
-from discreet.learn.learners.registry import CLASSIFY, LEARNERS, of_task
-from discreet.learn.private_rows import PaidRows, PrivateResiduals
-from discreet.learn.read_file import codes_of_table, read_table
-from discreet.learn.recommender import (
+from discreet.base.display import silent
+from discreet.base.event import EVERYONE
+from discreet.base.numbers import Delta, Epsilon
+from discreet.base.unit import Neighbours
+from discreet.data.catalog.bare_file import bare_table
+from discreet.data.catalog.policy_file import load
+from discreet.lab.town.benchmark_tables import adult
+from discreet.lab.town.studies import rating_batches
+from discreet.measure.columns import Bins, outline_of
+from discreet.measure.private_marginals import CountSensitivity, MarginalBudget
+from discreet.privacy.account.convert import rho_of_target
+from discreet.privacy.noise.rng import SystemRng
+from discreet.work.learn.classifier import Classifier, fit_classifier
+from discreet.work.learn.evaluation import auc
+from discreet.work.learn.features import chosen_items, encoding_of
+from discreet.work.learn.learners.network import NetworkShape, network_budget
+from discreet.work.learn.learners.registry import CLASSIFY, LEARNERS, of_task
+from discreet.work.learn.private_rows import PaidRows, PrivateResiduals
+from discreet.work.learn.read_file import codes_of_table, read_table
+from discreet.work.learn.recommender import (
     Payment,
     PersonRatings,
     Recommender,
@@ -51,9 +54,6 @@ from discreet.learn.recommender import (
     leaning_products,
     strongest,
 )
-from discreet.noise.rng import SystemRng
-from discreet.synth.columns import Bins, outline_of
-from discreet.synth.measure.private_marginals import CountSensitivity, MarginalBudget
 
 TRAINING = 32_561
 DELTA = Fraction(1, 10**6)

@@ -23,29 +23,29 @@ from unittest.mock import patch
 
 import numpy as np
 
-from discreet.account.batch import NoisySteps, least_noise
-from discreet.account.convert import rho_of_target
-from discreet.attack.audit.bounds import epsilon_from_one_run
-from discreet.core.display import silent
-from discreet.core.schema import CategoryDomain
-from discreet.core.unit import Neighbours
-from discreet.learn import classifier as tuning
-from discreet.learn.classifier import Classifier, fit_classifier
-from discreet.learn.gram_matrix import STEP, products_law
-from discreet.learn.learners import dp_sgd
-from discreet.learn.learners.dp_sgd import LARGEST_INPUT, Layers
-from discreet.learn.private_rows import FARTHEST, Grouping, PaidRows, PrivateResiduals
-from discreet.learn.recommender import Payment, PersonRatings, item_means
-from discreet.learn.unsupervised import STEP as CORNER
-from discreet.learn.unsupervised import ClusterSums
-from discreet.noise.rng import SystemRng
-from discreet.synth.columns import Coded, Encoding
-from discreet.synth.measure.private_marginals import (
+from discreet.audit.bounds import epsilon_from_one_run
+from discreet.base.display import silent
+from discreet.base.schema import CategoryDomain
+from discreet.base.unit import Neighbours
+from discreet.measure.columns import Coded, Encoding
+from discreet.measure.private_marginals import (
     CountSensitivity,
     MarginalBudget,
     PrivateMarginals,
 )
+from discreet.privacy.account.batch import NoisySteps, least_noise
+from discreet.privacy.account.convert import rho_of_target
+from discreet.privacy.noise.rng import SystemRng
 from discreet.testing.statistics import epsilon_lower_bound
+from discreet.work.learn import classifier as tuning
+from discreet.work.learn.classifier import Classifier, fit_classifier
+from discreet.work.learn.gram_matrix import STEP, products_law
+from discreet.work.learn.learners import dp_sgd
+from discreet.work.learn.learners.dp_sgd import LARGEST_INPUT, Layers
+from discreet.work.learn.private_rows import FARTHEST, Grouping, PaidRows, PrivateResiduals
+from discreet.work.learn.recommender import Payment, PersonRatings, item_means
+from discreet.work.learn.unsupervised import STEP as CORNER
+from discreet.work.learn.unsupervised import ClusterSums
 
 ALPHA = 0.05
 DELTA = Fraction(1, 10**6)

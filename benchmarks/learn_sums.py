@@ -23,11 +23,11 @@ import pyarrow.parquet as parquet
 from benchmarks.snapshots import children, cpu
 
 from discreet import open as open_curator
-from discreet.kernel.canonical import CanonicalRecipe
-from discreet.learn.gram_matrix import coded_column, exact_products, variables_of
-from discreet.learn.private_rows import fetch
-from discreet.synth.columns import scan_of
-from discreet.synth.measure.sealing import seal_codes
+from discreet.measure.columns import scan_of
+from discreet.measure.sealing import seal_codes
+from discreet.privacy.kernel.canonical import CanonicalRecipe
+from discreet.work.learn.gram_matrix import coded_column, exact_products, variables_of
+from discreet.work.learn.private_rows import fetch
 
 TOML = """
 [datasets.bench]

@@ -19,8 +19,8 @@ from pathlib import Path
 
 from benchmarks.figures import figure
 
-from discreet.core.event import Cost, Positions, Pure, Quote, Region
-from discreet.ledger import BudgetPolicy, Ledger, Payer, Policy
+from discreet.base.event import Cost, Positions, Pure, Quote, Region
+from discreet.privacy.ledger import BudgetPolicy, Ledger, Payer, Policy
 
 OWNER = Payer(None, "census", "census")
 POLICY = Policy({"census": BudgetPolicy.of(1_000_000)})
@@ -92,8 +92,8 @@ def filled(base: Path, entries: int, priced: Callable[[int], Quote] = quote) -> 
     """Write a ledger of so many charges, without waiting for the disk at each."""
     import json
 
-    from discreet.ledger.entry import link
-    from discreet.ledger.sqlite import SqliteStore
+    from discreet.privacy.ledger.entry import link
+    from discreet.privacy.ledger.sqlite import SqliteStore
 
     ledger = Ledger.open(URL, POLICY, base=base)
     charge(ledger, "first", 0)

@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from discreet.publish import verify
-from discreet.publish.contents import (
+from discreet.work.publish import verify
+from discreet.work.publish.contents import (
     Agreement,
     Contents,
     MeasureColumn,
@@ -33,9 +33,9 @@ from discreet.publish.contents import (
     Side,
     SumLink,
 )
-from discreet.publish.package import OwnerKey, write_package
-from discreet.publish.totals import running_totals
-from discreet.publish.workload import plan_marginals
+from discreet.work.publish.package import OwnerKey, write_package
+from discreet.work.publish.totals import running_totals
+from discreet.work.publish.workload import plan_marginals
 
 SEXES, GROUPS = 2, 1008
 SIGMA_SQUARED = Fraction(49, 4)

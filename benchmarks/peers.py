@@ -22,7 +22,7 @@ from pathlib import Path
 from benchmarks.curator import PERSON_TASK, ROW_TASKS, ROWS_A_PERSON, curator_of
 from benchmarks.timing import in_turn
 
-from discreet.examples import bench_table
+from discreet.lab.town import bench_table
 
 ROOT = Path(__file__).resolve().parents[1]
 ENVIRONMENTS = ROOT / ".venv-peers"

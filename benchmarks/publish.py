@@ -110,7 +110,7 @@ def _write_texts(folder: Path, levels: list[str], kinds: dict[str, list[str]]) -
 def nation(areas: int, people: int, levels: int, folder: Path) -> None:
     """Print the seconds of every step and the memory."""
     import discreet
-    from discreet.publish.specification import spec_of
+    from discreet.work.publish.specification import spec_of
 
     started = time.monotonic()
     if not (folder / "SPEC.toml").exists():
@@ -143,8 +143,8 @@ def nation(areas: int, people: int, levels: int, folder: Path) -> None:
 
 def crossed(cells: int) -> None:
     """Print the seconds of least squares and whole numbers for three crossed tables."""
-    from discreet.publish.reconcile.problem import GridProblem, Sums, add_up
-    from discreet.publish.reconcile.solve import least_squares, reconcile
+    from discreet.work.publish.reconcile.problem import GridProblem, Sums, add_up
+    from discreet.work.publish.reconcile.solve import least_squares, reconcile
 
     counties = max(1, cells // (2 * 100 * 25))
     leaf = (counties, 2, 100, 25)

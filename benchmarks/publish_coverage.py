@@ -11,10 +11,10 @@ from benchmarks.figures import figure
 from benchmarks.publish_errors import Subject, counted, noisy, subject_of
 from scipy.stats import binom
 
-from discreet.noise.laws import GaussianLaw, LaplaceLaw
-from discreet.noise.rng import Rng, SystemRng
-from discreet.publish.reconcile.problem import problem_of
-from discreet.publish.reconcile.solve import reconcile
+from discreet.privacy.noise.laws import GaussianLaw, LaplaceLaw
+from discreet.privacy.noise.rng import Rng, SystemRng
+from discreet.work.publish.reconcile.problem import problem_of
+from discreet.work.publish.reconcile.solve import reconcile
 
 ALPHA = 1e-6
 """Chance that a level whose cells are all covered 95 times in 100 is said to have one that is not."""

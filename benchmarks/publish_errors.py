@@ -21,14 +21,14 @@ import pyarrow.parquet as pq
 from pyarrow import csv
 
 import discreet
-from discreet.examples import town
-from discreet.kernel.mechanism import Law
-from discreet.noise.rng import Rng, SystemRng
-from discreet.publish.families import Family
-from discreet.publish.measure import count_cells, member_cells, noisy_cells
-from discreet.publish.prepare import planned
-from discreet.publish.reconcile.least_squares import coarse_to_fine
-from discreet.publish.reconcile.problem import (
+from discreet.lab.town import town
+from discreet.privacy.kernel.mechanism import Law
+from discreet.privacy.noise.rng import Rng, SystemRng
+from discreet.work.publish.families import Family
+from discreet.work.publish.measure import count_cells, member_cells, noisy_cells
+from discreet.work.publish.prepare import planned
+from discreet.work.publish.reconcile.least_squares import coarse_to_fine
+from discreet.work.publish.reconcile.problem import (
     Array,
     GridProblem,
     Sums,
@@ -37,8 +37,8 @@ from discreet.publish.reconcile.problem import (
     problem_of,
     spread,
 )
-from discreet.publish.reconcile.solve import reconcile
-from discreet.publish.specification import parse_spec
+from discreet.work.publish.reconcile.solve import reconcile
+from discreet.work.publish.specification import parse_spec
 
 KEYS = "p.sex, p.age_group"
 SPEC = f"""

@@ -13,8 +13,8 @@ from typing import Any
 from benchmarks.figures import RATES, Figure
 from benchmarks.sections import SECTIONS
 
-from discreet.core.answer import Chart
-from discreet.report.charts import CHART, LIGHT, SCHEMA
+from discreet.base.answer import Chart
+from discreet.show.charts import CHART, LIGHT, SCHEMA
 
 DOCS = Path(__file__).resolve().parents[1] / "docs" / "bench"
 BEGIN, END = "<!-- bench: written by python -m benchmarks -->", "<!-- bench: end -->"

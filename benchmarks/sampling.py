@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from benchmarks.figures import figure
 
-from discreet.noise.additive import discrete_gaussian_squared, discrete_laplace
+from discreet.privacy.noise.additive import discrete_gaussian_squared, discrete_laplace
 
 OURS = 1_000_000
 THEIRS = 10_000

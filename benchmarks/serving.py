@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from discreet.api import open as open_curator
-from discreet.examples import town
+from discreet.curator import open as open_curator
+from discreet.lab.town import town
 from discreet.server.access.tokens import AccessDb, Role, Tokens
 from discreet.server.settings import Settings
 

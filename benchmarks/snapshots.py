@@ -18,11 +18,11 @@ from pathlib import Path
 from benchmarks.curator import ROWS_A_PERSON, curator_of
 from benchmarks.figures import figure
 
-from discreet.api import Curator
-from discreet.engine.base import Held
-from discreet.engine.duckdb.engine import DuckDBEngine
-from discreet.examples import bench_table
-from discreet.kernel.canonical import CanonicalRecipe
+from discreet.curator import Curator
+from discreet.data.engines.base import Held
+from discreet.data.engines.duckdb.engine import DuckDBEngine
+from discreet.lab.town import bench_table
+from discreet.privacy.kernel.canonical import CanonicalRecipe
 
 GROUPS = 50
 ROW_TASKS = {

@@ -24,8 +24,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from benchmarks.figures import figure
 
-from discreet.engine.base import EngineLimits
-from discreet.engine.connect import connect
+from discreet.data.engines.base import EngineLimits
+from discreet.data.engines.connect import connect
 from discreet.survey.columns import ColumnReports
 from discreet.survey.plan import SurveyPlan
 from discreet.survey.randomizers.base import STEPS, NumberRange

@@ -28,16 +28,16 @@ from benchmarks.adult import DATA, adult, errors, triples
 from benchmarks.figures import figure
 from benchmarks.peers import ENVIRONMENTS, PACKAGES, environment
 
-from discreet.account.convert import rho_of_target
-from discreet.noise.rng import SystemRng
-from discreet.synth.measure.private_marginals import (
+from discreet.measure.private_marginals import (
     CountSensitivity,
     MarginalBudget,
     PrivateMarginals,
 )
-from discreet.synth.measure.sealing import MemoryCounter
-from discreet.synth.methods.registry import METHODS
-from discreet.synth.shape import Shape
+from discreet.measure.sealing import MemoryCounter
+from discreet.measure.shape import Shape
+from discreet.privacy.account.convert import rho_of_target
+from discreet.privacy.noise.rng import SystemRng
+from discreet.work.synth.methods.registry import METHODS
 
 ROOT = Path(__file__).resolve().parents[1]
 PEERS = {

@@ -30,7 +30,7 @@ from benchmarks.synth_files import example, here
 from scipy import stats
 
 import discreet
-from discreet.synth.shape import merge_counts
+from discreet.measure.shape import merge_counts
 
 DELTA = "1e-9"
 TRIPLES = 60

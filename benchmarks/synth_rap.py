@@ -17,15 +17,15 @@ from pathlib import Path
 import numpy as np
 from benchmarks.adult import DATA, adult, errors, triples
 
-from discreet.account.convert import rho_of_target
-from discreet.noise.rng import SystemRng
-from discreet.synth.measure.private_marginals import (
+from discreet.measure.private_marginals import (
     CountSensitivity,
     MarginalBudget,
     PrivateMarginals,
 )
-from discreet.synth.measure.sealing import MemoryCounter
-from discreet.synth.methods import rap
+from discreet.measure.sealing import MemoryCounter
+from discreet.privacy.account.convert import rho_of_target
+from discreet.privacy.noise.rng import SystemRng
+from discreet.work.synth.methods import rap
 
 
 def main(arguments: list[str] | None = None) -> None:

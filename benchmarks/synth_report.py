@@ -17,22 +17,22 @@ from pathlib import Path
 
 import numpy as np
 
-from discreet.account.convert import rho_of_target
-from discreet.core.schema import IntegerDomain
-from discreet.noise.rng import SystemRng
-from discreet.synth.columns import Coded, Encoding
-from discreet.synth.measure.private_marginals import (
+from discreet.base.schema import IntegerDomain
+from discreet.measure.columns import Coded, Encoding
+from discreet.measure.private_marginals import (
     CountSensitivity,
     MarginalBudget,
     PrivateMarginals,
     implied,
     whole,
 )
-from discreet.synth.measure.sealing import MemoryCounter
-from discreet.synth.methods.registry import METHODS
-from discreet.synth.report.publishable import Subject, rehearse
-from discreet.synth.report.quality import compare
-from discreet.synth.shape import Codes
+from discreet.measure.sealing import MemoryCounter
+from discreet.measure.shape import Codes
+from discreet.privacy.account.convert import rho_of_target
+from discreet.privacy.noise.rng import SystemRng
+from discreet.work.synth.methods.registry import METHODS
+from discreet.work.synth.report.publishable import Subject, rehearse
+from discreet.work.synth.report.quality import compare
 
 DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data"
 NAMES = ("tree", "correlated", "independent")

@@ -25,16 +25,16 @@ from benchmarks.synth import ROOT
 from benchmarks.synth_files import example
 from benchmarks.synth_holdout import codes_of
 
-from discreet.account.convert import rho_of_target
-from discreet.noise.rng import SystemRng
-from discreet.synth.measure.private_marginals import (
+from discreet.measure.private_marginals import (
     CountSensitivity,
     MarginalBudget,
     PrivateMarginals,
 )
-from discreet.synth.measure.sealing import MemoryCounter
-from discreet.synth.methods.registry import METHODS
-from discreet.synth.shape import Shape
+from discreet.measure.sealing import MemoryCounter
+from discreet.measure.shape import Shape
+from discreet.privacy.account.convert import rho_of_target
+from discreet.privacy.noise.rng import SystemRng
+from discreet.work.synth.methods.registry import METHODS
 
 DELTA = Fraction(1, 10**9)
 MOST = 8

@@ -17,9 +17,9 @@ import time
 import numpy as np
 from benchmarks.figures import figure
 
-from discreet.core.event import Positions, Region
-from discreet.core.unit import Neighbours
-from discreet.ledger.worst.worst_hit import Worst
+from discreet.base.event import Positions, Region
+from discreet.base.unit import Neighbours
+from discreet.privacy.ledger.worst.worst_hit import Worst
 
 SMALL = {"age": 12, "job": 10, "sex": 2, "region": 10, "year": 12, "income": 10}
 MEDIUM = {"age": 20, "job": 16, "sex": 2, "region": 16, "year": 20, "income": 20}

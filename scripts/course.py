@@ -6,14 +6,14 @@ import sys
 import time
 from importlib import import_module
 
-from discreet.course.lesson import Lesson, all_lessons
-from discreet.course.lesson import notebook_text
+from discreet.lab.course.lesson import Lesson, all_lessons
+from discreet.lab.course.lesson import notebook_text
 
 
 def write_facts(lesson: Lesson) -> None:
     """Run a lesson's `facts`, if it has any, and keep what it found."""
     begun = time.monotonic()
-    module = import_module(f"discreet.course.lessons.{lesson.folder.name}")
+    module = import_module(f"discreet.lab.course.lessons.{lesson.folder.name}")
     if not hasattr(module, "facts"):
         return
     (lesson.folder / "facts.json").write_text(module.facts(), encoding="utf-8")

@@ -25,7 +25,7 @@ CALLED_BY_FRAMEWORKS = [
 NAMES = {
     "Python and notebooks call them": {
         "__getattr__", "__dir__", "__format__", "__reduce_ex__", "__init_subclass__", "__deepcopy__", "_repr_html_",
-        "_repr_mimebundle_", "readinto", "writable",
+        "_repr_mimebundle_", "readinto", "writable", "create_module",
     },
     "asyncio calls them": {
         "connection_made", "data_received", "eof_received", "connection_lost", "pause_writing",
@@ -57,12 +57,12 @@ FOUND_BY_NAME = {
 
 STARTS = {
     r"discreet\.__main__": "what `python -m discreet` runs",
-    r"discreet|discreet\.learn": "the menus, which are tables of modules",
+    r"discreet|discreet\.work\.learn": "the menus, which are tables of modules",
     r"discreet\.server\.features\.\w+\.(pages|in_child)": "found by the name of the folder, and jobs by their own",
-    r"discreet\.course\.facts": "scripts/course.py writes the figures of lessons",
+    r"discreet\.lab\.course\.facts": "scripts/course.py writes the figures of lessons",
     r"discreet\.survey\.audited": "documented: `discreet audit` of docs/survey.md names its file",
-    r"discreet\.examples\.(benchmark_tables|uci)": "documented: docs/town.md",
-    r"discreet\.engine\.fork_server": "a process of its own, started by its text",
+    r"discreet\.lab\.town\.(benchmark_tables|uci)": "documented: docs/town.md",
+    r"discreet\.data\.engines\.fork_server": "a process of its own, started by its text",
     r"discreet\.testing(\.\w+)?": "kits of the tests, and of who tests mechanisms",
 }
 """Modules that count as used with all that they define, and why."""

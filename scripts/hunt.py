@@ -21,18 +21,18 @@ from hunt_grammar import Grammar
 from hunt_judge import Regions, compared, gaps_of
 from hunt_world import Readers, World
 
-from discreet.catalog.catalog import Catalog
-from discreet.core.numbers import Delta, Epsilon
-from discreet.core.proof import permit_for
-from discreet.engine.base import PaidReader
+from discreet.data.catalog.catalog import Catalog
+from discreet.base.numbers import Delta, Epsilon
+from discreet.base.proof import permit_for
+from discreet.data.engines.base import PaidReader
 from discreet.errors import DiscreetError, InternalError
-from discreet.kernel.look import ExactResults, exact
-from discreet.plan.plan import Plan, PublicGroups, ask, make_plan
-from discreet.release.post_processing import nested_in
-from discreet.release.sealing import Sealed, seal
-from discreet.sql.bind import bind
-from discreet.sql.parse import ParsedQuestion, read_checked
-from discreet.sql.post_processing.split import split
+from discreet.privacy.kernel.look import ExactResults, exact
+from discreet.ask.plan.plan import Plan, PublicGroups, ask, make_plan
+from discreet.ask.release.post_processing import nested_in
+from discreet.ask.release.sealing import Sealed, seal
+from discreet.ask.sql.bind import bind
+from discreet.ask.sql.parse import ParsedQuestion, read_checked
+from discreet.ask.sql.post_processing.split import split
 
 SNAPSHOTS = dict.fromkeys(("folk", "patients", "visits", "labs", "notes"), "1")
 OTHERS = 2

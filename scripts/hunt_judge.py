@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from hunt_world import World
 
-from discreet.core.schema import BooleanDomain, CategoryDomain, NumberDomain
-from discreet.kernel.look import ExactResults, rank_utilities
-from discreet.kernel.seal import Read
-from discreet.plan.plan import Plan
-from discreet.release.sealing import Sealed
+from discreet.base.schema import BooleanDomain, CategoryDomain, NumberDomain
+from discreet.privacy.kernel.look import ExactResults, rank_utilities
+from discreet.privacy.kernel.seal import Read
+from discreet.ask.plan.plan import Plan
+from discreet.ask.release.sealing import Sealed
 
 
 def gaps_of(one: ExactResults, two: ExactResults, name: str) -> list[int]:

@@ -11,17 +11,17 @@ from typing import Any
 import duckdb
 from hunt_sources import CELLS, NAMES, TOML, stored_as
 
-from discreet.catalog.catalog import Catalog
-from discreet.catalog.policy_file import loads
-from discreet.core.schema import Dataset, Table
-from discreet.engine.arrow import plain_table
-from discreet.engine.base import Capabilities, Exact
-from discreet.engine.dialects import quoted
-from discreet.engine.child_limits import CLOSED
-from discreet.engine.declared import Reached
-from discreet.engine.declared import joined_rows
-from discreet.kernel.sources import followed_path
-from discreet.kernel.canonical import CanonicalRecipe
+from discreet.data.catalog.catalog import Catalog
+from discreet.data.catalog.policy_file import loads
+from discreet.base.schema import Dataset, Table
+from discreet.data.engines.arrow import plain_table
+from discreet.data.engines.base import Capabilities, Exact
+from discreet.data.engines.dialects import quoted
+from discreet.data.engines.child_limits import CLOSED
+from discreet.data.engines.declared import Reached
+from discreet.data.engines.declared import joined_rows
+from discreet.privacy.kernel.sources import followed_path
+from discreet.privacy.kernel.canonical import CanonicalRecipe
 
 Rows = dict[str, list[dict[str, str | None]]]
 

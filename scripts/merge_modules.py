@@ -1,14 +1,14 @@
 """Merge modules into one and rewrite everybody who imports them.
 
-    scripts/merge_modules.py --into discreet.publish.rehearse discreet.publish.notices discreet.publish.rehearse
+    scripts/merge_modules.py --into discreet.work.publish.rehearse discreet.publish.notices discreet.work.publish.rehearse
 
 The parts are written one after the other in the order given, under the docstring of the module that they are
 merged into (or --doc). Names that two parts define or import differently are told, and nothing is written:
 give one of them another name with --rename discreet.publish.notices:_measured=_measured_factor. So are cycles,
 and imports in functions that stand there alone.
 
-    scripts/merge_modules.py --into discreet.publish.price            # all modules of the folder publish/price
-    scripts/merge_modules.py --dry --into discreet.publish.price      # what stands in the way
+    scripts/merge_modules.py --into discreet.work.publish.price            # all modules of the folder work/publish/price
+    scripts/merge_modules.py --dry --into discreet.work.publish.price      # what stands in the way
 
 Not seen: modules that are named by parts of a text (commands, workers of child processes), folders of which
 every file is registered (recipes), and pages that list folders (the map of CONTRIBUTING.md, the tour).

@@ -105,7 +105,7 @@ def changed(text: str, mutant: Mutant) -> str:
 
 def drawn(room: str, count: int | None, seed: int) -> list[Mutant]:
     """Return the first `count` of a room's mutants in an order that the seed alone decides."""
-    files = sorted((ROOT / "src" / "discreet" / room).rglob("*.py"))
+    files = sorted((ROOT / "src" / "discreet" / "privacy" / room).rglob("*.py"))
     found = [mutant for path in files for mutant in mutants_of(room, path)]
     random.Random(f"{seed} {room}").shuffle(found)
     return found[:count]

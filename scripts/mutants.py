@@ -19,7 +19,7 @@ docs/evidence/mutants.jsonl. A survivor that no test can or need tell from the c
 docs/evidence/survivors.md with the reason; the others are listed. `--seconds` ends a run early; `--part 0/2` takes
 every second one; `--again` plants those that survived once more. While writing tests for one module:
 
-    mutants.py kernel --all --only kernel/rows.py --with tests/unit/kernel/test_rows.py --out /tmp/rows.jsonl --again
+    mutants.py kernel --all --only privacy/kernel/rows.py --with tests/unit/privacy/kernel/test_rows.py --out /tmp/rows.jsonl --again
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ from mutant_changes import ROOT, Mutant, changed, drawn, exchange
 OUT = ROOT / "docs" / "evidence" / "mutants.jsonl"
 WHY = OUT.with_name("survivors.md")
 TESTS = {
-    "noise": ["tests/unit/noise", "tests/contract/test_no_float_in_noise.py", "tests/statistical/test_audits.py", "tests/statistical/test_additive_laws.py"],
-    "ledger": ["tests/unit/ledger", "tests/contract/test_store.py", "tests/contract/test_checkpoint.py", "tests/contract/test_charge_all.py", "tests/property/test_worst.py", "tests/property/test_worst_plain.py", "tests/property/test_checkpoint.py", "tests/property/test_ledger.py", "tests/unit/test_budgets.py", "tests/unit/cli/owner/test_ledger.py", "tests/unit/release/test_outcome.py", "tests/end_to_end/test_ledger_tampering.py", "tests/end_to_end/test_ledger_power.py"],
-    "kernel": ["tests/unit/kernel", "tests/golden/test_golden.py", "tests/golden/test_verdicts.py", "tests/security/test_lying_planner.py", "tests/security/test_lying_claims.py", "tests/security/test_hunt.py", "tests/security/test_second_hunt.py", "tests/security/test_rehearsal.py", "tests/security/test_synth_lying.py", "tests/contract/test_canonical.py", "tests/contract/test_total_cells.py", "tests/contract/test_spelled_cells.py", "tests/property/test_sensitivity.py", "tests/unit/engine/duckdb/test_snapshots.py"],
+    "noise": ["tests/unit/privacy/noise", "tests/contract/test_no_float_in_noise.py", "tests/statistical/test_audits.py", "tests/statistical/test_additive_laws.py"],
+    "ledger": ["tests/unit/privacy/ledger", "tests/contract/test_store.py", "tests/contract/test_checkpoint.py", "tests/contract/test_charge_all.py", "tests/property/test_worst.py", "tests/property/test_worst_plain.py", "tests/property/test_checkpoint.py", "tests/property/test_ledger.py", "tests/unit/test_budgets.py", "tests/unit/cli/owner/test_ledger.py", "tests/unit/ask/release/test_outcome.py", "tests/end_to_end/test_ledger_tampering.py", "tests/end_to_end/test_ledger_power.py"],
+    "kernel": ["tests/unit/privacy/kernel", "tests/golden/test_golden.py", "tests/golden/test_verdicts.py", "tests/security/test_lying_planner.py", "tests/security/test_lying_claims.py", "tests/security/test_hunt.py", "tests/security/test_second_hunt.py", "tests/security/test_rehearsal.py", "tests/security/test_synth_lying.py", "tests/contract/test_canonical.py", "tests/contract/test_total_cells.py", "tests/contract/test_spelled_cells.py", "tests/property/test_sensitivity.py", "tests/unit/data/engines/duckdb/test_snapshots.py"],
 }  # fmt: skip
 MARKED = "not slow and not jax and not clients"
 PATIENCE = 8
@@ -98,7 +98,7 @@ class Planting:
         self.noticed: Counter[tuple[str, int]] = Counter()
 
     def pytest_runtestloop(self, session: Any) -> bool:
-        for path in sorted((ROOT / "src" / "discreet" / self.room).rglob("*.py")):
+        for path in sorted((ROOT / "src" / "discreet" / "privacy" / self.room).rglob("*.py")):
             name = path.relative_to(ROOT / "src").with_suffix("").as_posix().replace("/", ".")
             importlib.import_module(name.removesuffix(".__init__"))
         self.items = session.items
@@ -134,7 +134,7 @@ class Planting:
             print(f"left out, since it fails alone: {self.items[number].nodeid}", flush=True)
             return
         took = time.monotonic() - began
-        home = str(ROOT / "src" / "discreet" / self.room)
+        home = str(ROOT / "src" / "discreet" / "privacy" / self.room)
 
         def traced() -> int:
             lines: set[tuple[str, int]] = set()

@@ -137,7 +137,7 @@ _HEADINGS = (
 
 def functions_table() -> str:
     """Return the table of scalar functions in docs/sql.md."""
-    from discreet.plan.kinds import SCALARS
+    from discreet.ask.plan.kinds import SCALARS
 
     lines = ["| | |", "|---|---|"]
     for heading in _HEADINGS:
@@ -161,8 +161,8 @@ def _heading(row: Any) -> str:
 
 def methods_table() -> str:
     """Return the table of synthesis methods in docs/synth.md."""
-    from discreet.core.requests.paid import SynthFields
-    from discreet.synth.methods.registry import ALIASES, METHODS
+    from discreet.base.requests.paid import SynthFields
+    from discreet.work.synth.methods.registry import ALIASES, METHODS
 
     lines = ["| `--method` | what it does | settings (`--set`) |", "|---|---|---|"]
     for name, method in METHODS.items():
@@ -176,7 +176,7 @@ def methods_table() -> str:
 
 def learners_table() -> str:
     """Return the table of learners in docs/learn.md."""
-    from discreet.learn.learners.registry import AUTO, AUTO_WORDS, CLASSIFY, LEARNERS
+    from discreet.work.learn.learners.registry import AUTO, AUTO_WORDS, CLASSIFY, LEARNERS
 
     lines = ["| `--model` | of | what it does |", "|---|---|---|"]
     lines.append(f"| `{AUTO}` (default) | `{CLASSIFY}` | {AUTO_WORDS} |")
@@ -186,7 +186,7 @@ def learners_table() -> str:
 
 def attacks_table() -> str:
     """Return the table of attacks in docs/attacks.md; their options stand in the reference of commands."""
-    from discreet.attack.attacks import all_attacks
+    from discreet.lab.attacks.attacks import all_attacks
 
     lines = ["| attack | what it does |", "|---|---|"]
     lines += [f"| `{attack.name}` | {attack.words} |" for attack in all_attacks()]

@@ -16,22 +16,22 @@ from typing import Any, get_args
 INSIDE = tuple(
     f"discreet.{room}."
     for room in (
-        "catalog",
-        "core.numbers",
-        "core.requests",
-        "core.schema",
-        "core.unit",
-        "engine",
-        "kernel",
-        "learn.features",
-        "learn.learners.dp_sgd",
-        "learn.private_rows",
-        "ledger",
-        "noise",
-        "release.desk",
-        "synth.encoding",
-        "synth.measure",
-        "synth.models",
+        "data.catalog",
+        "base.numbers",
+        "base.requests",
+        "base.schema",
+        "base.unit",
+        "data.engines",
+        "privacy.kernel",
+        "work.learn.features",
+        "work.learn.learners.dp_sgd",
+        "work.learn.private_rows",
+        "privacy.ledger",
+        "privacy.noise",
+        "ask.release.desk",
+        "work.synth.encoding",
+        "measure",
+        "work.synth.models",
     )
 )
 """What results hold but nobody needs to call: it may change at any time."""

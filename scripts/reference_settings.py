@@ -73,7 +73,7 @@ def _table(heads: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
 
 
 def _file_tables(docs: Path) -> Iterator[tuple[str, list[tuple[str, ...]]]]:
-    from discreet.catalog import file_shape
+    from discreet.data.catalog import file_shape
 
     catalog = (docs / "catalog.md").read_text(encoding="utf-8")
     renewals = (docs / "operators.md").read_text(encoding="utf-8")

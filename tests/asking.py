@@ -8,18 +8,18 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from discreet.api import Curator, policy_of
-from discreet.catalog.catalog import Catalog
-from discreet.catalog.policy_file import loads
-from discreet.core.numbers import Delta, Epsilon
-from discreet.engine.arrow import plain_table
-from discreet.kernel.seal import Draft
-from discreet.ledger.ledger import Ledger
-from discreet.plan.plan import Plan, Question, ask, make_plan
-from discreet.release.desk import Request
-from discreet.release.sealing import seal
-from discreet.sql.bind import bind
-from discreet.sql.write.statement import render
+from discreet.ask.plan.plan import Plan, Question, ask, make_plan
+from discreet.ask.release.desk import Request
+from discreet.ask.release.sealing import seal
+from discreet.ask.sql.bind import bind
+from discreet.ask.sql.write.statement import render
+from discreet.base.numbers import Delta, Epsilon
+from discreet.curator import Curator, policy_of
+from discreet.data.catalog.catalog import Catalog
+from discreet.data.catalog.policy_file import loads
+from discreet.data.engines.arrow import plain_table
+from discreet.privacy.kernel.seal import Draft
+from discreet.privacy.ledger.ledger import Ledger
 from discreet.testing import FakeEngine, SeededRng
 from duckdb_kit import room
 

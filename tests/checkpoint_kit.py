@@ -8,14 +8,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from discreet.core.event import EVERYONE, Positions, Region
+from discreet.base.event import EVERYONE, Positions, Region
 from discreet.errors import BudgetExceeded, DiscreetError, EngineFailed, InvalidInput
-from discreet.ledger import BudgetPolicy, Cap, Charge, Ledger, Payer, Policy, checkpoint
-from discreet.ledger.accounts import Accounts, _asked
-from discreet.ledger.checkpoint import facts_of
-from discreet.ledger.entry import Entry
-from discreet.ledger.history import load
-from discreet.ledger.reports import record_state
+from discreet.privacy.ledger import BudgetPolicy, Cap, Charge, Ledger, Payer, Policy, checkpoint
+from discreet.privacy.ledger.accounts import Accounts, _asked
+from discreet.privacy.ledger.checkpoint import facts_of
+from discreet.privacy.ledger.entry import Entry
+from discreet.privacy.ledger.history import load
+from discreet.privacy.ledger.reports import record_state
 from ledger_kit import begin, quote
 
 URL = "sqlite:ledger.db"

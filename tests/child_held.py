@@ -7,10 +7,10 @@ import os
 import time
 from pathlib import Path
 
-from discreet.learn import select
-from discreet.ledger.ledger import Ledger
-from discreet.release import outcome
+from discreet.ask.release import outcome
+from discreet.privacy.ledger.ledger import Ledger
 from discreet.server.jobs import child
+from discreet.work.learn import select
 
 WHERE, FILE = os.environ["CHILD_HELD"].split("|")
 main = child.main

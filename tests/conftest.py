@@ -98,6 +98,6 @@ def pytest_collection_modifyitems(items):
 @pytest.fixture(autouse=True)
 def new_process():
     """Let a test begin as a process does, which has seen no ledger: many copy one that was made for all."""
-    module = sys.modules.get("discreet.ledger.head")
+    module = sys.modules.get("discreet.privacy.ledger.head")
     if module is not None:
         vars(module)["known_heads"].__init__()

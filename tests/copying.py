@@ -8,9 +8,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from discreet.api import Curator, policy_of
-from discreet.catalog.policy_file import loads
-from discreet.core.schema import (
+from discreet.base.schema import (
     BooleanDomain,
     CategoryDomain,
     DateDomain,
@@ -18,9 +16,11 @@ from discreet.core.schema import (
     NumberDomain,
     TimestampDomain,
 )
-from discreet.engine.arrow import plain_table
-from discreet.ledger.ledger import Ledger
-from discreet.synth.columns import Coded, Encoding, MadeUpIdentifier, binned
+from discreet.curator import Curator, policy_of
+from discreet.data.catalog.policy_file import loads
+from discreet.data.engines.arrow import plain_table
+from discreet.measure.columns import Coded, Encoding, MadeUpIdentifier, binned
+from discreet.privacy.ledger.ledger import Ledger
 from discreet.testing import FakeEngine, SeededRng
 from duckdb_kit import room
 

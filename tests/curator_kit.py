@@ -14,16 +14,16 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
-from discreet.catalog.catalog import Catalog
-from discreet.core.numbers import Delta, Epsilon
-from discreet.engine.arrow import plain_table
-from discreet.engine.base import Capabilities, Engine, Exact, PaidReader, engine_failed
-from discreet.kernel.look import exact, rank_utilities
-from discreet.ledger.accounts import DataVersion, NewVersion, Versions
-from discreet.plan.plan import Plan, PublicGroups, Question, ask, make_plan
-from discreet.release.sealing import Sealed, seal
-from discreet.release.snapshots import hold
-from discreet.sql.bind import bind
+from discreet.ask.plan.plan import Plan, PublicGroups, Question, ask, make_plan
+from discreet.ask.release.sealing import Sealed, seal
+from discreet.ask.release.snapshots import hold
+from discreet.ask.sql.bind import bind
+from discreet.base.numbers import Delta, Epsilon
+from discreet.data.catalog.catalog import Catalog
+from discreet.data.engines.arrow import plain_table
+from discreet.data.engines.base import Capabilities, Engine, Exact, PaidReader, engine_failed
+from discreet.privacy.kernel.look import exact, rank_utilities
+from discreet.privacy.ledger.accounts import DataVersion, NewVersion, Versions
 from discreet.testing.engine import LiveHeld
 from duckdb_kit import room
 from nasty_rows import BIG, REALS, SCHEMAS, UNIT, Nasty, arrow, world_rows

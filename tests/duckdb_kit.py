@@ -8,7 +8,7 @@ from functools import cache
 
 import duckdb
 
-from discreet.engine.child_limits import CLOSED
+from discreet.data.engines.child_limits import CLOSED
 
 _numbers = itertools.count()
 

@@ -19,11 +19,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from discreet.engine.arrow import plain_table
-from discreet.engine.base import EngineLimits, open_exact
-from discreet.engine.column_types import read_as
-from discreet.engine.connect import connect
-from discreet.engine.dialects import quoted
+from discreet.data.engines.arrow import plain_table
+from discreet.data.engines.base import EngineLimits, open_exact
+from discreet.data.engines.column_types import read_as
+from discreet.data.engines.connect import connect
+from discreet.data.engines.dialects import quoted
 
 ENGINES = [
     pytest.param("duckdb", id="duckdb"),
@@ -167,7 +167,7 @@ def compiled(request, monkeypatch):
     """Let Spark compile what a test asks, as it does for users; see SPARK_SUBMIT_OPTS in conftest.py."""
     if request.node.get_closest_marker("spark") is None:
         return
-    from discreet.engine.spark.jvm import Driver
+    from discreet.data.engines.spark.jvm import Driver
 
     made = Driver.new_session
 

@@ -8,7 +8,7 @@ from functools import cache
 
 import duckdb
 
-from discreet.core.schema import (
+from discreet.base.schema import (
     BooleanDomain,
     CategoryDomain,
     Column,
@@ -19,12 +19,12 @@ from discreet.core.schema import (
     NumberDomain,
     Table,
 )
-from discreet.core.unit import Neighbours, PrivacyUnit
-from discreet.kernel.canonical import CatalogScans, Declared
-from discreet.kernel.facts import Facts, facts_of
-from discreet.kernel.nodes import SelectNode
-from discreet.kernel.read_duckdb import read_duckdb
-from discreet.kernel.read_sqlglot import read_sqlglot
+from discreet.base.unit import Neighbours, PrivacyUnit
+from discreet.privacy.kernel.canonical import CatalogScans, Declared
+from discreet.privacy.kernel.facts import Facts, facts_of
+from discreet.privacy.kernel.nodes import SelectNode
+from discreet.privacy.kernel.read_duckdb import read_duckdb
+from discreet.privacy.kernel.read_sqlglot import read_sqlglot
 
 ROW = Table(
     "rows",

@@ -8,14 +8,14 @@ import numpy as np
 import pyarrow as pa
 
 from copying import MemoryEngine
-from discreet.api import Curator, policy_of
-from discreet.catalog.policy_file import loads
-from discreet.core.schema import CategoryDomain, IntegerDomain
-from discreet.learn.private_rows import PaidRows, PrivateResiduals
-from discreet.ledger.ledger import Ledger
-from discreet.synth.columns import Coded, Encoding
-from discreet.synth.measure.private_marginals import CountSensitivity, MarginalBudget
+from discreet.base.schema import CategoryDomain, IntegerDomain
+from discreet.curator import Curator, policy_of
+from discreet.data.catalog.policy_file import loads
+from discreet.measure.columns import Coded, Encoding
+from discreet.measure.private_marginals import CountSensitivity, MarginalBudget
+from discreet.privacy.ledger.ledger import Ledger
 from discreet.testing import SeededRng
+from discreet.work.learn.private_rows import PaidRows, PrivateResiduals
 
 TOML = """
 [datasets.town]

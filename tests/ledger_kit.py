@@ -11,10 +11,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TextIO
 
-from discreet.core.event import EVERYONE, Cost, Positions, Pure, Quote, Region
-from discreet.ledger import BudgetPolicy, Ledger, Payer, Policy
-from discreet.ledger.accounts import NewVersion
-from discreet.ledger.head import known_heads
+from discreet.base.event import EVERYONE, Cost, Positions, Pure, Quote, Region
+from discreet.privacy.ledger import BudgetPolicy, Ledger, Payer, Policy
+from discreet.privacy.ledger.accounts import NewVersion
+from discreet.privacy.ledger.head import known_heads
 from lent import for_a_fork
 
 OWNER = Payer(None, "census", "census")

@@ -7,10 +7,10 @@ import socket
 import threading
 from collections.abc import Callable
 
-from discreet.engine import child, fork_server
+from discreet.data.engines import child, fork_server
 
 ENGINE = child._READY
-PLANNER = "discreet.release.planning_limits"
+PLANNER = "discreet.ask.release.planning_limits"
 
 
 def lend(*, planner: bool = False) -> list[int]:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, field
 
-from discreet.kernel.mechanism import Kind
-from discreet.kernel.seal import Draft, MeasureDraft
+from discreet.privacy.kernel.mechanism import Kind
+from discreet.privacy.kernel.seal import Draft, MeasureDraft
 
 # -- drafts ---------------------------------------------------------------------------------------
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from discreet.kernel.mechanism import Kind
-from discreet.kernel.seal import Draft, MeasureDraft
+from discreet.privacy.kernel.mechanism import Kind
+from discreet.privacy.kernel.seal import Draft, MeasureDraft
 from lying_twins import P, R, V, W, added, clamp, counted, first
 
 _CUT = (

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from discreet.core.event import Positions
-from discreet.core.schema import CategoryDomain
-from discreet.core.unit import Neighbours
-from discreet.kernel import (
+from discreet.base.event import Positions
+from discreet.base.schema import CategoryDomain
+from discreet.base.unit import Neighbours
+from discreet.privacy.kernel import (
     canonical,
     facts,
     functions,
@@ -20,11 +20,11 @@ from discreet.kernel import (
     scalars,
     seal,
 )
-from discreet.kernel import rows as derive
-from discreet.kernel.functions import Applied
-from discreet.kernel.mechanism import Kind, Stability
-from discreet.kernel.nodes import Apply, Constant, Name
-from discreet.kernel.seal import Draft, MeasureDraft
+from discreet.privacy.kernel import rows as derive
+from discreet.privacy.kernel.functions import Applied
+from discreet.privacy.kernel.mechanism import Kind, Stability
+from discreet.privacy.kernel.nodes import Apply, Constant, Name
+from discreet.privacy.kernel.seal import Draft, MeasureDraft
 
 R = 'canon."town.rows"'
 V = 'canon."clinic.visits"'

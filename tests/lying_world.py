@@ -16,7 +16,7 @@ from typing import Any
 import duckdb
 import numpy as np
 
-from discreet.core.schema import (
+from discreet.base.schema import (
     CategoryDomain,
     Column,
     Dataset,
@@ -24,14 +24,14 @@ from discreet.core.schema import (
     IntegerDomain,
     Table,
 )
-from discreet.core.unit import Neighbours, PrivacyUnit
-from discreet.kernel.canonical import CatalogScans, Declared
-from discreet.kernel.look import rank_utilities
-from discreet.kernel.mechanism import Mechanisms, Selection
-from discreet.kernel.nodes import Unfit
-from discreet.kernel.read_duckdb import read_duckdb
-from discreet.kernel.read_sqlglot import read_sqlglot
-from discreet.kernel.seal import Draft, Read, admit, exact_of, sealed
+from discreet.base.unit import Neighbours, PrivacyUnit
+from discreet.privacy.kernel.canonical import CatalogScans, Declared
+from discreet.privacy.kernel.look import rank_utilities
+from discreet.privacy.kernel.mechanism import Mechanisms, Selection
+from discreet.privacy.kernel.nodes import Unfit
+from discreet.privacy.kernel.read_duckdb import read_duckdb
+from discreet.privacy.kernel.read_sqlglot import read_sqlglot
+from discreet.privacy.kernel.seal import Draft, Read, admit, exact_of, sealed
 from duckdb_kit import room
 
 # Declared in an order that is not that of the letters.

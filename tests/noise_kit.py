@@ -2,9 +2,9 @@
 
 from fractions import Fraction
 
-from discreet.noise.coins import RationalOdds, flip
-from discreet.noise.rng import SYSTEM
-from discreet.noise.select import _permute_and_flip, utility_gaps
+from discreet.privacy.noise.coins import RationalOdds, flip
+from discreet.privacy.noise.rng import SYSTEM
+from discreet.privacy.noise.select import _permute_and_flip, utility_gaps
 
 
 def permute_and_flip_rows(utilities, sensitivity, epsilon, *, monotone=False, rng=SYSTEM):

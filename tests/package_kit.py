@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from discreet.core.proof import ROOT
-from discreet.ledger.entry import link
-from discreet.publish.contents import (
+from discreet.base.proof import ROOT
+from discreet.privacy.ledger.entry import link
+from discreet.work.publish.contents import (
     Agreement,
     Contents,
     Fact,
@@ -32,8 +32,8 @@ from discreet.publish.contents import (
     SumLink,
     ZeroRule,
 )
-from discreet.publish.package import Archive, OwnerKey, write_package
-from discreet.publish.zip_form import SIGNED
+from discreet.work.publish.package import Archive, OwnerKey, write_package
+from discreet.work.publish.zip_form import SIGNED
 
 KEY = OwnerKey(bytes(range(32)))
 REGIONS = {"North": "Hill", "South": "Harbour", "West, Old": "Harbour"}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from discreet.core.proof import Permit, permit_for
-from discreet.engine.base import PaidReader
+from discreet.base.proof import Permit, permit_for
+from discreet.data.engines.base import PaidReader
 
 
 def permit_of(dataset: str) -> Permit:

@@ -9,10 +9,10 @@ from unittest.mock import patch
 
 import numpy as np
 
-from discreet.core.event import NULL, Positions
-from discreet.ledger.worst.grid import Axis, AxisBox, BillGrid, bounds
-from discreet.ledger.worst.small_grids import Nearest
-from discreet.ledger.worst.worst_hit import Worst
+from discreet.base.event import NULL, Positions
+from discreet.privacy.ledger.worst.grid import Axis, AxisBox, BillGrid, bounds
+from discreet.privacy.ledger.worst.small_grids import Nearest
+from discreet.privacy.ledger.worst.worst_hit import Worst
 
 
 def touched(axis: Axis, positions: Positions) -> Any:

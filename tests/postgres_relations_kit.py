@@ -411,16 +411,16 @@ def make(*statements):
 
 
 def open_engine(url, source):
-    from discreet.engine.base import EngineLimits
-    from discreet.engine.postgres.engine import PostgresEngine
+    from discreet.data.engines.base import EngineLimits
+    from discreet.data.engines.postgres.engine import PostgresEngine
 
     return PostgresEngine(url, {"d.t": f"town.{source}"}, limits=EngineLimits(seconds=20.0))
 
 
 def wanted(*, copy=False, version=None):
-    from discreet.core.schema import Column, Dataset, IntegerDomain, Table
-    from discreet.core.unit import Neighbours, PrivacyUnit
-    from discreet.kernel.canonical import CanonicalRecipe
+    from discreet.base.schema import Column, Dataset, IntegerDomain, Table
+    from discreet.base.unit import Neighbours, PrivacyUnit
+    from discreet.privacy.kernel.canonical import CanonicalRecipe
 
     columns = (Column("a", IntegerDomain(0, 1000)),)
     table = Table("t", "town.t", PrivacyUnit(), columns, version=version, copied=copy)
@@ -429,7 +429,7 @@ def wanted(*, copy=False, version=None):
 
 
 def rows(held, where, source):
-    from discreet.engine.base import open_exact
+    from discreet.data.engines.base import open_exact
 
     column, place = ("c0", 'canon."d.t"') if held._places else ("a", f"town.{source}")
     sql = f"SELECT {column} AS a FROM {place} AS t WHERE {where.format(column)}"

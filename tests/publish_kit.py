@@ -15,12 +15,12 @@ from unittest.mock import patch
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from discreet.catalog.catalog import Catalog
-from discreet.catalog.policy_file import loads
-from discreet.publish import price
-from discreet.publish.bound_tables import bind_spec, draft
-from discreet.publish.families import Family, find_families
-from discreet.publish.specification import parse_spec
+from discreet.data.catalog.catalog import Catalog
+from discreet.data.catalog.policy_file import loads
+from discreet.work.publish import price
+from discreet.work.publish.bound_tables import bind_spec, draft
+from discreet.work.publish.families import Family, find_families
+from discreet.work.publish.specification import parse_spec
 
 REGIONS = tuple(f"r{i}" for i in range(8))
 COUNTY = {region: f"c{i // 2}" for i, region in enumerate(REGIONS)}

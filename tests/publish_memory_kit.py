@@ -11,12 +11,12 @@ import duckdb
 import pyarrow as pa
 
 from curator_kit import MemoryEngine, NoLedger
-from discreet.engine.base import Held
-from discreet.publish.bound_tables import draft
-from discreet.publish.measure import count_cells, member_cells
-from discreet.publish.prepare import PlannedRelease
-from discreet.publish.prepare import plan as make_plan
-from discreet.publish.specification import parse_spec
+from discreet.data.engines.base import Held
+from discreet.work.publish.bound_tables import draft
+from discreet.work.publish.measure import count_cells, member_cells
+from discreet.work.publish.prepare import PlannedRelease
+from discreet.work.publish.prepare import plan as make_plan
+from discreet.work.publish.specification import parse_spec
 from permits import paid
 from publish_kit import COUNTY, STATE, Made, catalog_of, spec_text
 

@@ -6,16 +6,16 @@ from fractions import Fraction
 
 import numpy as np
 
-from discreet.core.schema import BooleanDomain, CategoryDomain, IntegerDomain
-from discreet.synth.columns import Coded, Encoding
-from discreet.synth.measure.private_marginals import (
+from discreet.base.schema import BooleanDomain, CategoryDomain, IntegerDomain
+from discreet.measure.columns import Coded, Encoding
+from discreet.measure.private_marginals import (
     CountSensitivity,
     MarginalBudget,
     PrivateMarginals,
 )
-from discreet.synth.measure.sealing import MemoryCounter
-from discreet.synth.report.publishable import Subject
+from discreet.measure.sealing import MemoryCounter
 from discreet.testing import SeededRng
+from discreet.work.synth.report.publishable import Subject
 
 ENCODING = Encoding(
     "people",

@@ -54,7 +54,7 @@ def get_ready():
     from discreet.server.feature import warm_modules
 
     import_module("pandas")  # Arrow asks for it when it writes
-    for name in ("discreet.api", *warm_modules()):
+    for name in ("discreet.curator", *warm_modules()):
         import_module(name)
     for file in sorted(Path(features.__file__).parent.glob("*/in_child.py")):
         import_module(f"{features.__name__}.{file.parent.name}.in_child")
@@ -62,7 +62,7 @@ def get_ready():
 
 def main():
     """Lead a group of its own, forget what is hidden, and be the module of a child whose order comes then."""
-    from discreet.report import document
+    from discreet.show import document
 
     os.setpgid(0, 0)
     with socket.socket(fileno=os.dup(int(sys.argv[1]))) as wire:

@@ -18,7 +18,7 @@ from multiprocessing.connection import Connection
 from unittest.mock import patch
 
 from child_tasks import on_path, tests_on_path
-from discreet.engine.fork_server import start
+from discreet.data.engines.fork_server import start
 from discreet.server.jobs import children
 from lent import lend
 

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
-from discreet.core.bill import Spent
-from discreet.core.display import ShownLines
+from discreet.base.bill import Spent
+from discreet.base.display import ShownLines
 
 
 class Result(Protocol):

@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 
 from child_tasks import tests_on_path
-from discreet.engine.fork_server import start
+from discreet.data.engines.fork_server import start
 from lent import borrow, lend
 
 FREE = {"rate": 1e6, "burst": 10**6, "address_rate": 1e6, "address_burst": 10**6}
@@ -77,6 +77,6 @@ def main() -> None:
 
 
 if __name__ in sys.argv[2:]:  # this is the template
-    for room in ("discreet.api", "discreet.cli.app", "discreet.server.start"):
+    for room in ("discreet.curator", "discreet.cli.app", "discreet.server.start"):
         import_module(room)
     import_module("discreet.server.start").features()

@@ -18,8 +18,8 @@ from pathlib import Path
 
 import pytest
 
-from discreet.core import files
-from discreet.ledger import head as head_module
+from discreet.base import files
+from discreet.privacy.ledger import head as head_module
 
 OK, IOERR_WRITE, IOERR_FSYNC, FULL = 0, 778, 1034, 13
 

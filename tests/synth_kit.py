@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet.core.unit import Neighbours
-from discreet.synth.measure.private_marginals import (
+from discreet.base.unit import Neighbours
+from discreet.measure.private_marginals import (
     CountSensitivity,
     MarginalBudget,
     Measured,
     PrivateMarginals,
 )
-from discreet.synth.measure.sealing import MemoryCounter
-from discreet.synth.methods.registry import METHODS
-from discreet.synth.shape import Shape, merge_counts
+from discreet.measure.sealing import MemoryCounter
+from discreet.measure.shape import Shape, merge_counts
 from discreet.testing import SeededRng
+from discreet.work.synth.methods.registry import METHODS
 
 CONCENTRATED = MarginalBudget(Fraction(1, 2), concentrated=True)
 PURE = MarginalBudget(Fraction(2), concentrated=False)

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from discreet.errors import LedgerBusy
-from discreet.ledger import Ledger
+from discreet.privacy.ledger import Ledger
 from ledger_kit import Child, forked, open_ledger, pay, policy
 
 LIMITS = ("1000000", "2000000")

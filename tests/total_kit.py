@@ -9,7 +9,7 @@ from itertools import product
 
 import duckdb
 
-from discreet.core.schema import (
+from discreet.base.schema import (
     BooleanDomain,
     CategoryDomain,
     Column,
@@ -19,13 +19,13 @@ from discreet.core.schema import (
     Table,
     TextDomain,
 )
-from discreet.core.unit import Neighbours, PrivacyUnit
-from discreet.kernel.canonical import CatalogScans, Declared
-from discreet.kernel.cells import LONGEST_CELL
-from discreet.kernel.facts import facts_of
-from discreet.kernel.functions import LONGEST_TEXT
-from discreet.kernel.nodes import Apply, Unfit, walk
-from discreet.kernel.read_duckdb import read_duckdb
+from discreet.base.unit import Neighbours, PrivacyUnit
+from discreet.privacy.kernel.canonical import CatalogScans, Declared
+from discreet.privacy.kernel.cells import LONGEST_CELL
+from discreet.privacy.kernel.facts import facts_of
+from discreet.privacy.kernel.functions import LONGEST_TEXT
+from discreet.privacy.kernel.nodes import Apply, Unfit, walk
+from discreet.privacy.kernel.read_duckdb import read_duckdb
 from kernel_kit import duckdb_tree
 
 HUGE = 2**62

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from discreet.core.schema import Dataset
-from discreet.core.unit import Neighbours
-from discreet.synth.measure.sealing import SealedSource
+from discreet.base.schema import Dataset
+from discreet.base.unit import Neighbours
+from discreet.measure.sealing import SealedSource
 
 
 def town_source() -> SealedSource:

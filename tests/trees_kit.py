@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from discreet.kernel.nodes import (
+from discreet.privacy.kernel.nodes import (
     Apply,
     Constant,
     Derived,

@@ -6,8 +6,8 @@ import random
 
 import pyarrow as pa
 
-from discreet.catalog.policy_file import loads
-from discreet.kernel.sources import every_path
+from discreet.data.catalog.policy_file import loads
+from discreet.privacy.kernel.sources import every_path
 from engines import LIMITS, connect, rows
 
 TOML = """

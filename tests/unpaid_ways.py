@@ -18,17 +18,17 @@ from typing import Any
 
 import pyarrow as pa
 
-from discreet.core.proof import Permit, permit_for
-from discreet.engine.base import Exact, Held, PaidReader
-from discreet.kernel.look import exact, look
-from discreet.learn.private_rows import fetch, fetch_unit_codes
-from discreet.learn.recommender import fetch_ratings
-from discreet.publish.measure import count_cells
-from discreet.synth.measure.learned_domains import LearningContext, _words
-from discreet.synth.measure.private_marginals import CountSensitivity
-from discreet.synth.measure.sealing import SealedCodes, SqlCounter, store_codes, unstored_counter
-from discreet.synth.shape import Shape
+from discreet.base.proof import Permit, permit_for
+from discreet.data.engines.base import Exact, Held, PaidReader
+from discreet.measure.learned_domains import LearningContext, _words
+from discreet.measure.private_marginals import CountSensitivity
+from discreet.measure.sealing import SealedCodes, SqlCounter, store_codes, unstored_counter
+from discreet.measure.shape import Shape
+from discreet.privacy.kernel.look import exact, look
 from discreet.testing import FakeEngine
+from discreet.work.learn.private_rows import fetch, fetch_unit_codes
+from discreet.work.learn.recommender import fetch_ratings
+from discreet.work.publish.measure import count_cells
 from town_source import town_source
 
 ONE = pa.table({"n": [1]})

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from discreet.catalog.catalog import Catalog
-from discreet.catalog.policy_file import loads
+from discreet.data.catalog.catalog import Catalog
+from discreet.data.catalog.policy_file import loads
 from nasty_rows import BORN
 
 TOML = """

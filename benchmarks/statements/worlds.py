@@ -7,7 +7,7 @@ from pathlib import Path
 
 import duckdb
 
-from discreet.examples import town
+from discreet.lab.town import town
 
 BUDGET = "1000000000000000"
 """So large that no collection ever spends it."""

@@ -8,13 +8,14 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from discreet.base.former_names import find_former_names
+
 if TYPE_CHECKING:
-    from discreet.account.explain import explain
-    from discreet.api import Curator, open  # noqa: A004  # discreet.open is the contract
-    from discreet.client import Client, connect
-    from discreet.core.answer import Answer
+    from discreet.base.answer import Answer
+    from discreet.curator import Curator, open  # noqa: A004  # discreet.open is the contract
+    from discreet.curator.client import Client, connect
     from discreet.errors import DiscreetError
-    from discreet.publish.reconcile.answers import reconcile
+    from discreet.privacy.account.explain import explain
     from discreet.tasks.attack import audit
     from discreet.tasks.init import init
     from discreet.tasks.review import review
@@ -22,26 +23,29 @@ if TYPE_CHECKING:
     from discreet.tasks.sheet import sheet, storage
     from discreet.tasks.synthesize import Synthesizer, synthesize
     from discreet.tasks.verify import verify
+    from discreet.work.publish.reconcile.answers import reconcile
 
 __version__ = "0.1.0"
 
+find_former_names()
+
 _HOMES = {
-    "Answer": "discreet.core.answer",
-    "Client": "discreet.client",
-    "Curator": "discreet.api",
+    "Answer": "discreet.base.answer",
+    "Client": "discreet.curator.client",
+    "Curator": "discreet.curator",
     "DiscreetError": "discreet.errors",
     "Synthesizer": "discreet.tasks.synthesize",
     "anonymize": "discreet.tasks.anonymize",
     "attack": "discreet.tasks.attack",
     "audit": "discreet.tasks.attack",
-    "connect": "discreet.client",
+    "connect": "discreet.curator.client",
     "course": "discreet.tasks.course",
-    "explain": "discreet.account.explain",
+    "explain": "discreet.privacy.account.explain",
     "init": "discreet.tasks.init",
     "learn": "discreet.tasks.learn",
-    "open": "discreet.api",
+    "open": "discreet.curator",
     "publish": "discreet.tasks.publish",
-    "reconcile": "discreet.publish.reconcile.answers",
+    "reconcile": "discreet.work.publish.reconcile.answers",
     "review": "discreet.tasks.review",
     "run": "discreet.tasks.schedule",
     "sheet": "discreet.tasks.sheet",

@@ -22,8 +22,8 @@ sys.path[:0] = [str(FOLDER), str(ROOT / "tests"), str(ROOT / "scripts")]
 FILES = {
     "toy_attack": '''
 """Guess heads, always."""
-from discreet.attack.attacks import Attack, Knob, file_knob, words_knob
-from discreet.attack.attacks import Outcome, Score
+from discreet.lab.attacks.attacks import Attack, Knob, file_knob, words_knob
+from discreet.lab.attacks.attacks import Outcome, Score
 
 KNOBS = (
     Knob("coins", 10, "How many.", 1, 99),
@@ -41,13 +41,13 @@ def run(chosen, *, progress):
 ''',
     "toy_method": '''
 """Columns independent, under another name."""
-from discreet.synth.methods.independent import fit
+from discreet.work.synth.methods.independent import fit
 ''',
     "toy_learner": '''
 """Say the most common class."""
 import numpy as np
-from discreet.learn.classifier import FittedModel
-from discreet.learn.features import class_shares, scored
+from discreet.work.learn.classifier import FittedModel
+from discreet.work.learn.features import class_shares, scored
 
 
 def fit(door, features, *, variance, share, progress):
@@ -81,7 +81,7 @@ MECHANISM = Mechanism(
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
-from discreet.noise.laws import LaplaceLaw
+from discreet.privacy.noise.laws import LaplaceLaw
 
 
 @dataclass(frozen=True)
@@ -177,9 +177,9 @@ CHOICE = {"kind": "choice", "options": ["a", "b", "c"], "mechanism": "toy"}
 
 def add_field():
     """Import what a synthesis is asked with as if one line stood in its file, before anything reads it."""
-    from discreet.core import requests
+    from discreet.base import requests
 
-    spec = importlib.util.find_spec("discreet.core.requests.paid")
+    spec = importlib.util.find_spec("discreet.base.requests.paid")
     text = Path(spec.origin).read_text()
     assert text.count(BEFORE) == 1
     requests.paid = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
@@ -189,19 +189,19 @@ def add_field():
 
 def add_lines():
     """Add one line to each registry, before anything else of the package is imported."""
-    from discreet.account.tally import RULES, pure_tally
     from discreet.anonymize.registry import (
         COSTS,
         PRIVACY_MODELS,
         GeneralisationCost,
         NamedPrivacyModel,
     )
-    from discreet.attack.attacks import MODULES
-    from discreet.learn.learners.registry import CHECKING, CLASSIFY, LEARNERS, REGRESS, Learner
-    from discreet.noise.laws.registry import LAWS
+    from discreet.lab.attacks.attacks import MODULES
+    from discreet.privacy.account.tally import RULES, pure_tally
+    from discreet.privacy.noise.laws.registry import LAWS
     from discreet.server import features
     from discreet.survey.mechanisms import MECHANISMS
-    from discreet.synth.methods.registry import METHODS, Method
+    from discreet.work.learn.learners.registry import CHECKING, CLASSIFY, LEARNERS, REGRESS, Learner
+    from discreet.work.synth.methods.registry import METHODS, Method
 
     MODULES["toy"] = "toy_attack"
     METHODS["toy"] = Method("toy_method", "columns independent", "A method made of wood.")
@@ -282,7 +282,7 @@ def published():
     import random
 
     import publish_kit
-    from discreet.api import Curator
+    from discreet.curator import Curator
 
     place = FOLDER / "county"
     place.mkdir()
@@ -298,7 +298,7 @@ def published():
         (place / "verify.py").write_bytes(archive.read("verify.py"))
         sheet = archive.read("sheet.html").decode()
         events = json.loads(archive.read("manifest.json"))["events"]
-    own = ROOT / "src" / "discreet" / "publish" / "verify.py"
+    own = ROOT / "src" / "discreet" / "work" / "publish" / "verify.py"
     with Curator(publish_kit.catalog_of(place)) as curator:
         asked = ("SELECT sex, COUNT(*) AS n FROM people GROUP BY sex", "1")
         plan = curator.explain(asked[0], epsilon=asked[1])
@@ -324,7 +324,7 @@ def published():
 
 def anonymized():
     """Return copies of the toy cost under the toy model, by the command and by a curator."""
-    from discreet.api import open as open_curator
+    from discreet.curator import open as open_curator
     from server_kit import write_world
 
     rows = FOLDER / "copied" / "rows.csv"
@@ -377,10 +377,10 @@ def field():
     import reference
 
     import discreet
-    from discreet.client.client import RemoteSynthCall
-    from discreet.core.requests.fields import sent
-    from discreet.synth.prepare import SynthRequest
+    from discreet.base.requests.fields import sent
+    from discreet.curator.client.client import RemoteSynthCall
     from discreet.tasks.synthesize import synthesize
+    from discreet.work.synth.prepare import SynthRequest
 
     callables = {
         "Curator": discreet.Curator.synthesize,
@@ -444,7 +444,7 @@ def contract():
     found = {}
     for file in (
         "contract/test_synth_methods.py",
-        "unit/learn/test_private_residuals.py",
+        "unit/work/learn/test_private_residuals.py",
         "unit/survey/test_laws.py",
         "contract/test_noise_laws.py",
         "contract/test_anonymize_costs.py",

@@ -9,104 +9,126 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-BELOW_PLAN = {"noise", "account", "catalog", "kernel"}
-BELOW_RELEASE = BELOW_PLAN | {"ledger", "engine", "plan", "sql"}
-BELOW_PUBLISH = BELOW_RELEASE | {"release"}
-BELOW_ATTACK = BELOW_PUBLISH | {
-    "publish",
-    "report",
-    "synth",
+BELOW_PLAN = {"privacy/noise", "privacy/account", "data/catalog", "privacy/kernel"}
+BELOW_RELEASE = BELOW_PLAN | {"privacy/ledger", "data/engines", "ask/plan", "ask/sql"}
+BELOW_WORK = BELOW_RELEASE | {"ask/release", "show"}
+BELOW_LAB = BELOW_WORK | {
+    "measure",
+    "work/publish",
+    "work/synth",
+    "work/learn",
     "survey",
     "anonymize",
-    "learn",
-    "examples",
+    "audit",
+    "lab/town",
 }
 
 ROOMS: dict[str, set[str]] = {
     "errors": set(),
-    "core": set(),
-    "noise": set(),
-    "account": set(),
-    "ledger": {"account"},
-    "engine": set(),
-    "catalog": {"engine"},
+    "base": set(),
+    "data/engines": set(),
+    "data/catalog": {"data/engines"},
+    "privacy/noise": set(),
+    "privacy/account": set(),
+    "privacy/ledger": {"privacy/account"},
     # noise: what is admitted is also drawn here, so that no exact number leaves the room.
-    "kernel": {"engine", "noise"},
-    "plan": BELOW_PLAN,
-    "sql": {"plan", "catalog", "engine", "kernel"},
-    "release": BELOW_RELEASE,
-    "publish": BELOW_PUBLISH | {"report"},
-    "report": set(),
-    # engine: the codes of all columns are stored once and counted many times.
-    "synth": BELOW_PUBLISH | {"report"},
-    "survey": {"noise", "account", "ledger", "engine", "catalog", "report"},
-    # kernel: a table that reaches people over a path is opened by the kernel's own SQL.
-    "anonymize": {"engine", "catalog", "kernel", "ledger", "report"},
-    # synth: the same sealed codes and private marginals, with sums of residuals beside counts.
-    "learn": BELOW_PUBLISH | {"report", "synth"},
-    # catalog: the town comes with its discreet.toml, composed as every other.
-    "examples": {"engine", "catalog"},
-    # api: without a curator handed in, an attack plays against one of its own example town.
-    # client: a running server is attacked the way anybody would, from outside.
-    "attack": BELOW_ATTACK | {"api", "client"},
-    "api": BELOW_ATTACK,
-    "tasks": BELOW_ATTACK | {"api", "attack", "course"},
-    # attack and api: a lesson shows the product itself, its attacks and its curator, on the made-up town.
-    "course": BELOW_ATTACK | {"api", "attack"},
-    # client: what a server learned is fetched and used on this machine; asking needs neither.
-    "client": {"learn", "synth"},
-    # catalog and engine: the owner uploads a file and reviews what was inferred from it.
+    "privacy/kernel": {"data/engines", "privacy/noise"},
+    "ask/plan": BELOW_PLAN,
+    "ask/sql": {"ask/plan", "data/catalog", "data/engines", "privacy/kernel"},
+    "ask/release": BELOW_RELEASE,
+    "show": set(),
+    # data/engines: the codes of all columns are stored once and counted many times.
+    "measure": BELOW_WORK,
+    "work/publish": BELOW_WORK,
+    "work/synth": BELOW_WORK | {"measure"},
+    "work/learn": BELOW_WORK | {"measure", "work/synth"},
+    "survey": {
+        "privacy/noise",
+        "privacy/account",
+        "privacy/ledger",
+        "data/engines",
+        "data/catalog",
+        "show",
+    },
+    # privacy/kernel: a table that reaches people over a path is opened by the kernel's own SQL.
+    "anonymize": {"data/engines", "data/catalog", "privacy/kernel", "privacy/ledger", "show"},
+    "audit": {"privacy/noise"},
+    # data/catalog: the town comes with its discreet.toml, composed as every other.
+    "lab/town": {"data/engines", "data/catalog"},
+    "curator": BELOW_LAB - {"audit"},
+    # what a server learned is fetched and used on this machine; asking needs neither.
+    "curator/client": {"work/learn", "work/synth"},
+    # curator: without one handed in, an attack plays against one of its own example town.
+    # curator/client: a running server is attacked the way anybody would, from outside.
+    "lab/attacks": BELOW_LAB | {"curator", "curator/client"},
+    # lab/attacks and curator: a lesson shows the product itself, its attacks and its curator, on the made-up town.
+    "lab/course": BELOW_LAB | {"curator", "lab/attacks"},
+    "tasks": BELOW_LAB | {"curator", "lab/attacks", "lab/course"},
+    # data: the owner uploads a file and reviews what was inferred from it.
     "server": {
-        "api",
-        "attack",
-        "course",
-        "examples",
-        "report",
-        "catalog",
-        "engine",
-        "synth",
+        "curator",
+        "lab/attacks",
+        "lab/course",
+        "lab/town",
+        "show",
+        "data/catalog",
+        "data/engines",
+        "measure",
+        "work/synth",
         "anonymize",
-        "publish",
+        "work/publish",
         "survey",
-        "learn",
+        "work/learn",
     },
     "__main__": {"cli"},
     "cli": {
-        "api",
+        "curator",
+        "curator/client",
         "tasks",
-        "attack",
-        "course",
-        "examples",
+        "lab/attacks",
+        "lab/course",
+        "lab/town",
         "server",
-        "client",
-        "account",
-        "catalog",
-        "ledger",
-        "synth",
+        "privacy/account",
+        "data/catalog",
+        "privacy/ledger",
+        "work/synth",
         "survey",
         "anonymize",
-        "learn",
-        "report",
-        "publish",
+        "work/learn",
+        "show",
+        "work/publish",
     },
-    "__init__": {"account", "api", "client", "publish", "tasks"},
+    "__init__": {"privacy/account", "curator", "curator/client", "work/publish", "tasks"},
 }
-"""What each room may import besides errors, core and itself; `testing` may import anything."""
+"""What each room may import besides errors, base and itself; `testing` may import anything."""
+STREETS = {room.partition("/")[0] for room in ROOMS if "/" in room} - set(ROOMS)
+"""Folders that only hold rooms."""
 
-EVERYWHERE = {"errors", "core"}
+EVERYWHERE = {"errors", "base"}
 DICE = {"random", "numpy.random", "secrets"}
 MAY_HOLD_DICE = {
-    "random": {"testing", "examples", "attack"},
-    "numpy.random": {"testing", "examples", "attack"},
-    "secrets": {"testing", "examples", "attack", "server", "survey"},
+    "random": {"testing", "lab/town", "lab/attacks", "audit"},
+    "numpy.random": {"testing", "lab/town", "lab/attacks", "audit"},
+    "secrets": {"testing", "lab/town", "lab/attacks", "server", "survey"},
 }
-MAY_OPEN_EXACT = {"kernel", "publish", "synth", "learn", "anonymize", "survey", "attack", "testing"}
+MAY_OPEN_EXACT = {
+    "privacy/kernel",
+    "measure",
+    "work/publish",
+    "work/synth",
+    "work/learn",
+    "anonymize",
+    "survey",
+    "lab/attacks",
+    "testing",
+}
 MAY_OPEN_EXACT_FILES = {
-    "engine/base.py",
-    "catalog/profile.py",
-    "release/public_rows.py",  # public tables alone: they hold nobody's data
+    "data/engines/base.py",
+    "data/catalog/profile.py",
+    "ask/release/public_rows.py",  # public tables alone: they hold nobody's data
 }
-NOT_ON_A_MENU = {"__future__", "discreet.core.packages", "importlib", "typing"}
+NOT_ON_A_MENU = {"__future__", "discreet.base.packages", "importlib", "typing"}
 LONGEST_FILE = 700
 LARGEST_FOLDER = 20
 """Modules that one folder may show; its own folders count as one look deeper."""
@@ -174,7 +196,9 @@ def told(path: Path) -> tuple[ast.AST, ...]:
 
 def room_of(file: str) -> str:
     """Return the room that a file below src/discreet stands in."""
-    return file.split("/", 1)[0].removesuffix(".py")
+    first, _, rest = file.removesuffix(".py").partition("/")
+    inner = f"{first}/{rest.partition('/')[0]}"
+    return inner if inner in ROOMS else first
 
 
 def imports(path: Path, file: str) -> Iterator[Import]:
@@ -194,6 +218,8 @@ def wrong_rooms(root: Path) -> list[str]:
     found = []
     for path, file in files(root):
         room = room_of(file)
+        if room in STREETS and file == f"{room}/__init__.py":
+            continue
         allowed = ROOMS.get(room, set()) | EVERYWHERE | {room}
         for each in imports(path, file):
             if each.module.startswith("."):
@@ -202,7 +228,7 @@ def wrong_rooms(root: Path) -> list[str]:
             parts = each.module.split(".")
             if parts[0] != "discreet" or room == "testing":
                 continue
-            target = parts[1] if len(parts) > 1 else each.name
+            target = room_of("/".join([*parts[1:], each.name]))
             if room not in ROOMS:
                 found.append(f"{file}:{each.line} is in a room that the table does not know")
             elif target not in allowed and target != "__version__":
@@ -422,9 +448,9 @@ def opened_exact(root: Path) -> list[str]:
     ]
 
 
-MAKE_WORDS = {"noise/rng.py", "kernel/rehearsal.py", "survey/randomizers/bits.py"}
-HOLD_SEED_REQUESTS = {"kernel/look.py", "release/pipeline.py"}
-SEED_REQUEST = "api/rehearsal.py"
+MAKE_WORDS = {"privacy/noise/rng.py", "privacy/kernel/rehearsal.py", "survey/randomizers/bits.py"}
+HOLD_SEED_REQUESTS = {"privacy/kernel/look.py", "ask/release/pipeline.py"}
+SEED_REQUEST = "curator/rehearsal.py"
 
 
 def seeded_noise(root: Path) -> list[str]:
@@ -437,12 +463,12 @@ def seeded_noise(root: Path) -> list[str]:
         if room_of(file) == "testing":
             continue
         for each in imports(path, file):
-            turns = each.name == "words_for" and file != "kernel/look.py"
-            if each.module == "discreet.kernel.rehearsal" and (
+            turns = each.name == "words_for" and file != "privacy/kernel/look.py"
+            if each.module == "discreet.privacy.kernel.rehearsal" and (
                 file not in HOLD_SEED_REQUESTS or turns
             ):
                 found.append(f"{file}:{each.line} reaches for repeatable noise")
-            if each.module == "discreet.kernel" and each.name == "rehearsal":
+            if each.module == "discreet.privacy.kernel" and each.name == "rehearsal":
                 found.append(f"{file}:{each.line} reaches for repeatable noise")
         for node in told(path):
             if file not in MAKE_WORDS and _makes_words(node):

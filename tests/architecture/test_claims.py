@@ -20,25 +20,25 @@ CLAIM = re.compile(
 WORDS = re.compile(r"kept|lost|stands?|stays?|charged|spent|paid|comes? back", re.IGNORECASE)
 """One of them is in every claim."""
 ENTERED = {
-    "core/outcome_words.py": "the sentence for each standing that the ledger may say",
+    "base/outcome_words.py": "the sentence for each standing that the ledger may say",
     "errors.py": "AnswerLost, raised where the ledger has no answer of a begun charge",
-    "ledger/": "the ledger itself, in the transaction that decides it",
-    "publish/run.py": "the outcome in the ledger, or entered by this very call",
-    "release/outcome.py": "the one that enters the outcome",
+    "privacy/ledger/": "the ledger itself, in the transaction that decides it",
+    "work/publish/run.py": "the outcome in the ledger, or entered by this very call",
+    "ask/release/outcome.py": "the one that enters the outcome",
     "server/jobs/queue.py": "told once the charge is durable",
-    "synth/run.py": "the model has just been read from the ledger",
+    "work/synth/run.py": "the model has just been read from the ledger",
 }
 """Who may say that a charge stands, or that an answer is kept or lost, and whence it is known."""
 REFUSED = (
-    "catalog/overlap.py",
+    "data/catalog/overlap.py",
     "cli/publish.py",
-    "core/answer.py",
-    "core/display.py",
-    "learn/",
-    "publish/",
-    "release/planning_limits.py",
-    "release/post_processing.py",
-    "synth/budget.py",
+    "base/answer.py",
+    "base/display.py",
+    "work/learn/",
+    "work/publish/",
+    "ask/release/planning_limits.py",
+    "ask/release/post_processing.py",
+    "measure/budget.py",
     "tasks/learn.py",
     "tasks/model_test.py",
 )
@@ -125,7 +125,7 @@ TWINS = {
     "server/pages/new.html": "<p>Your answer was lost.</p>",
     "server/jobs/long.py": 'raise ServerFailed(f"{cause} Nothing was charged.")',
     "tasks/new.py": 'say("The charge stands, and the answer is kept.")',
-    "learn/new.py": 'say("The charge stands.")',
+    "work/learn/new.py": 'say("The charge stands.")',
 }
 
 

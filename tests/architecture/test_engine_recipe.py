@@ -4,9 +4,9 @@ import duckdb
 import pytest
 
 import discreet
-from discreet.engine import connect
-from discreet.engine.dialects import DIALECTS
-from discreet.engine.functions import templates
+from discreet.data.engines import connect
+from discreet.data.engines.dialects import DIALECTS
+from discreet.data.engines.functions import templates
 from discreet.errors import CatalogError
 
 TOY = '''"""A toy engine: CSV files that DuckDB reads in this process, with a dialect of its own."""
@@ -14,8 +14,8 @@ from dataclasses import replace
 
 import duckdb
 
-from discreet.engine.dialects import DUCKDB
-from discreet.engine.connect import EngineKind
+from discreet.data.engines.dialects import DUCKDB
+from discreet.data.engines.connect import EngineKind
 from discreet.testing import FakeEngine
 
 DIALECT = replace(

@@ -50,5 +50,5 @@ def test_what_is_imported_is_there(file):
 
 
 def test_what_is_not_there_is_found():
-    assert missing("from discreet.engine.postgres.session import copy_table")
+    assert missing("from discreet.data.engines.postgres.session import copy_table")
     assert missing("from discreet.no_such_room import name")

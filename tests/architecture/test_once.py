@@ -16,7 +16,7 @@ import rooms
 import discreet
 
 HOUSE = Path(discreet.__file__).resolve().parent
-ARRAYS = "core/arrays.py"
+ARRAYS = "base/arrays.py"
 NAMED = {"bool": "Bits", "bool_": "Bits", "int64": "Integers", "float64": "Floats"}
 """What an array may hold, as numpy spells it, and the name that core has for such arrays."""
 
@@ -43,7 +43,7 @@ def _held(node: ast.AST) -> str:
     return ""
 
 
-QUOTING = "engine/dialects.py"
+QUOTING = "data/engines/dialects.py"
 MARKS = {("'", "''"), ("'", "\\'"), ('"', '""'), ("`", "``")}
 """Marks within a word, and what SQL writes for them."""
 MAY_QUOTE = re.compile("\\breplace\\(")
@@ -102,9 +102,9 @@ GOOD = {
 @pytest.mark.parametrize("what", [*BAD, *GOOD])
 def test_the_check_sees_what_it_should(tmp_path, what):
     check, text = {**BAD, **GOOD}[what]
-    for place in ("plan/x.py", CHECKS[check]):
+    for place in ("ask/plan/x.py", CHECKS[check]):
         path = tmp_path / place
         path.parent.mkdir(parents=True)
         path.write_text(text + "\n", encoding="utf-8")
     found = [each.partition(":")[0] for each in check(tmp_path)]
-    assert found == (["plan/x.py"] if what in BAD else [])
+    assert found == (["ask/plan/x.py"] if what in BAD else [])

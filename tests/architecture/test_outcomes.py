@@ -37,24 +37,24 @@ def rooms_that_import(module: str) -> set[str]:
 
 def test_whoever_charges_computes_through_once():
     passed_on = {"server/jobs/watched.py"}  # tells of the step, and hands it on
-    of_the_ledger = {"ledger/ledger.py"}  # one charge is a list of one
+    of_the_ledger = {"privacy/ledger/ledger.py"}  # one charge is a list of one
     charging = rooms_that_call("charge") | rooms_that_call("charge_all")
-    assert charging - passed_on - of_the_ledger == {"release/paid.py"}
-    assert rooms_that_call("once") == {"release/paid.py"}
-    assert rooms_that_call("take") & rooms_that_call("let_go") == {"release/outcome.py"}
+    assert charging - passed_on - of_the_ledger == {"ask/release/paid.py"}
+    assert rooms_that_call("once") == {"ask/release/paid.py"}
+    assert rooms_that_call("take") & rooms_that_call("let_go") == {"ask/release/outcome.py"}
 
 
 def test_every_capability_pays_there():
-    assert rooms_that_import("discreet.release.paid") == {
-        "publish/run.py",
-        "publish/totals.py",
-        "release/pipeline.py",
-        "synth/run.py",
-        "synth/linked_run.py",
-        "synth/measure/learned_types.py",
-        "learn/one_look.py",
+    assert rooms_that_import("discreet.ask.release.paid") == {
+        "work/publish/run.py",
+        "work/publish/totals.py",
+        "ask/release/pipeline.py",
+        "work/synth/run.py",
+        "work/synth/linked_run.py",
+        "measure/learned_types.py",
+        "work/learn/one_look.py",
     }
 
 
 def test_nobody_else_stores_an_answer():
-    assert rooms_that_call("store_answer") == {"release/outcome.py"}
+    assert rooms_that_call("store_answer") == {"ask/release/outcome.py"}

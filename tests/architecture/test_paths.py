@@ -94,7 +94,7 @@ def test_every_file_that_is_named_is_there():
 
 def test_a_file_that_is_gone_is_found():
     """The broken twin: each was named once after it had been moved."""
-    assert gone("src/discreet/kernel/sources.py", '"""As engine/types.py says."""')
-    assert gone("docs/security.md", "tested in `unit/release/test_planner.py`")
+    assert gone("src/discreet/privacy/kernel/sources.py", '"""As engine/types.py says."""')
+    assert gone("docs/security.md", "tested in `unit/ask/release/test_planner.py`")
     assert gone("src/discreet/x.py", "# why: docs/notes/9999-nothing.md, note 9999")
     assert not gone("docs/sql.md", "see [how](notes/0108-a-quantile-among-equals.md)")

@@ -15,30 +15,30 @@ import discreet
 HOUSE = Path(discreet.__file__).resolve().parent
 
 MAY_MINT = {
-    "ledger/outcomes.py": "a charge was begun: the mark is durable, and nobody else gets it",
-    "ledger/ledger.py": "the owner's look, or an exposure, was written down",
+    "privacy/ledger/outcomes.py": "a charge was begun: the mark is durable, and nobody else gets it",
+    "privacy/ledger/ledger.py": "the owner's look, or an exposure, was written down",
 }
 MAY_READ_UNPAID = {
-    "catalog/profile.py": "the owner's own file, before anything is declared",
-    "kernel/losses.py": "what declarations leave out, shown to the owner alone",
+    "data/catalog/profile.py": "the owner's own file, before anything is declared",
+    "privacy/kernel/losses.py": "what declarations leave out, shown to the owner alone",
     "anonymize/source.py": "the owner's measures; a copy leaves only once its exposure is written down",
     "anonymize/run.py": "the same: the one GROUP BY of a copy",
     "survey/columns.py": "reports that are noisy already",
-    "release/public_rows.py": "public tables, which hold nobody's rows",
+    "ask/release/public_rows.py": "public tables, which hold nobody's rows",
     "server/jobs/watched.py": "hands on the reader of what it watches",
-    "engine/spark/held.py": "the engine itself, below the readers",
+    "data/engines/spark/held.py": "the engine itself, below the readers",
     "testing/engine.py": "the same, of a made-up engine",
 }
 MAY_OPEN = {
-    "release/paid.py": "what was charged and begun",
-    "publish/run.py": "exact facts, once their exposure is written down",
-    "synth/measure/learned_types.py": "the same rows once more, read as another type, for the same permit",
-    "synth/report/make_reports.py": "the owner's comparison, once the look is written down",
-    "attack/package.py": "the owner's attack on a package, once the look is written down",
+    "ask/release/paid.py": "what was charged and begun",
+    "work/publish/run.py": "exact facts, once their exposure is written down",
+    "measure/learned_types.py": "the same rows once more, read as another type, for the same permit",
+    "work/synth/report/make_reports.py": "the owner's comparison, once the look is written down",
+    "lab/attacks/package.py": "the owner's attack on a package, once the look is written down",
     "server/jobs/watched.py": "hands on the reader of what it watches",
 }
 MAY_PASS_ON = {
-    "release/pipeline.py": "one time limit for all SELECTs of a question",
+    "ask/release/pipeline.py": "one time limit for all SELECTs of a question",
     "server/jobs/watched.py": "tells of steps and takes turns",
 }
 UNPAID = {"owner_reader", "public_reader"}
@@ -59,8 +59,8 @@ def unlisted_mints(root: Path) -> list[str]:
 
 
 def _is_permit_module(each: rooms.Import) -> bool:
-    whole = each.module == "discreet.core.proof" and not each.name
-    return whole or (each.module, each.name) == ("discreet.core", "proof")
+    whole = each.module == "discreet.base.proof" and not each.name
+    return whole or (each.module, each.name) == ("discreet.base", "proof")
 
 
 def unlisted_reads(root: Path) -> list[str]:
@@ -92,7 +92,7 @@ def public_runs(root: Path) -> list[str]:
     return [
         f"{file}:{node.lineno} {node.name}.{method.name}"
         for path, file in rooms.files(root)
-        if rooms.room_of(file) in {"engine", "testing"}
+        if rooms.room_of(file) in {"data/engines", "testing"}
         for node in ast.walk(rooms.parsed(path))
         if isinstance(node, ast.ClassDef) and node.name not in READERS
         for method in node.body
@@ -123,23 +123,29 @@ def test_who_is_listed_does_it():
 
 
 BAD = {
-    "a mint": ("synth/x.py", "from discreet.core.proof import permit_for"),
-    "the mint itself": ("release/x.py", "from discreet.core.proof import _MINT"),
-    "the mint's module": ("learn/x.py", "import discreet.core.proof"),
-    "the module by name": ("learn/x.py", "def f():\n    from discreet.core import proof"),
-    "the owner's reader": ("publish/x.py", "def f(desk):\n    return desk.engine.owner_reader()"),
-    "a reader handed on": ("learn/x.py", "def f(engine):\n    return g(engine.owner_reader)"),
-    "a public reader": ("synth/x.py", "def f(held):\n    return held.public_reader('t')"),
-    "a look of its own": ("learn/x.py", "def f(held, permit):\n    return held.paid(permit)"),
+    "a mint": ("work/synth/x.py", "from discreet.base.proof import permit_for"),
+    "the mint itself": ("ask/release/x.py", "from discreet.base.proof import _MINT"),
+    "the mint's module": ("work/learn/x.py", "import discreet.base.proof"),
+    "the module by name": ("work/learn/x.py", "def f():\n    from discreet.base import proof"),
+    "the owner's reader": (
+        "work/publish/x.py",
+        "def f(desk):\n    return desk.engine.owner_reader()",
+    ),
+    "a reader handed on": ("work/learn/x.py", "def f(engine):\n    return g(engine.owner_reader)"),
+    "a public reader": ("work/synth/x.py", "def f(held):\n    return held.public_reader('t')"),
+    "a look of its own": ("work/learn/x.py", "def f(held, permit):\n    return held.paid(permit)"),
     "a reader of one's own": (
-        "learn/x.py",
+        "work/learn/x.py",
         "def f(reader, run):\n    return reader.through(lambda _: run)",
     ),
-    "behind an engine": ("release/x.py", "def f(engine):\n    return engine._run('SELECT 1')"),
-    "behind a held state": ("synth/x.py", "def f(self):\n    return self.held._keep('SELECT 1')"),
-    "a public run": ("engine/x.py", "class E:\n    def run(self, sql):\n        return sql"),
+    "behind an engine": ("ask/release/x.py", "def f(engine):\n    return engine._run('SELECT 1')"),
+    "behind a held state": (
+        "work/synth/x.py",
+        "def f(self):\n    return self.held._keep('SELECT 1')",
+    ),
+    "a public run": ("data/engines/x.py", "class E:\n    def run(self, sql):\n        return sql"),
     "a public keep": (
-        "engine/duckdb/x.py",
+        "data/engines/duckdb/x.py",
         "class H:\n    def keep(self, sql):\n        return sql",
     ),
 }
@@ -158,10 +164,10 @@ def test_the_inspector_notices(tmp_path, what):
     "text",
     [
         "class Held:\n    def run(self, sql):\n        return self._run(sql)",
-        "from discreet.release.paid import paid\n\ndef f(reader):\n    return paid(reader.permit)",
+        "from discreet.ask.release.paid import paid\n\ndef f(reader):\n    return paid(reader.permit)",
     ],
 )
 def test_and_is_content_with_the_rest(tmp_path, text):
-    (tmp_path / "synth").mkdir()
-    (tmp_path / "synth" / "x.py").write_text(text)
+    (tmp_path / "work" / "synth").mkdir(parents=True)
+    (tmp_path / "work" / "synth" / "x.py").write_text(text)
     assert [found for check in CHECKS for found in check(tmp_path)] == []

@@ -13,16 +13,16 @@ import numpy as np
 import pytest
 
 from discreet import errors
+from discreet.ask.release.stored_answers import PaidValue
+from discreet.base.event import Pure
+from discreet.base.unit import Neighbours
 from discreet.cli import app as commands
 from discreet.cli.app import run
-from discreet.core.event import Pure
-from discreet.core.unit import Neighbours
-from discreet.kernel.mechanism import Norm, VectorSum
-from discreet.kernel.nodes import Apply, Constant, Unfit
-from discreet.kernel.scalars import value_of
-from discreet.noise.laws import LaplaceLaw
-from discreet.noise.laws import registry as registry_of_laws
-from discreet.release.stored_answers import PaidValue
+from discreet.privacy.kernel.mechanism import Norm, VectorSum
+from discreet.privacy.kernel.nodes import Apply, Constant, Unfit
+from discreet.privacy.kernel.scalars import value_of
+from discreet.privacy.noise.laws import LaplaceLaw
+from discreet.privacy.noise.laws import registry as registry_of_laws
 from discreet.server.problems import status_of
 from discreet.testing import SeededRng
 
@@ -40,9 +40,9 @@ def toy(word: str) -> None:
 SCALARS = """
 import json, sys
 from pathlib import Path
-from discreet.kernel.functions import SEALED
-from discreet.kernel.functions import Applied, ScalarFunction, called
-from discreet.kernel.functions import integer
+from discreet.privacy.kernel.functions import SEALED
+from discreet.privacy.kernel.functions import Applied, ScalarFunction, called
+from discreet.privacy.kernel.functions import integer
 
 SEALED["bit_count"] = ScalarFunction(
     written=("BIT_COUNT(x)",),
@@ -54,9 +54,9 @@ SEALED["bit_count"] = ScalarFunction(
     applied={"bit_count": Applied(lambda found, _term: found[0].bounded and integer(0, 64, wide=False), (1,))},
 )
 
-from discreet.plan import expr as e
-from discreet.plan.functions import PlannedFunction
-from discreet.plan.functions import PLANNED
+from discreet.ask.plan import expr as e
+from discreet.ask.plan.functions import PlannedFunction
+from discreet.ask.plan.functions import PLANNED
 
 PLANNED["triple"] = PlannedFunction(
     written=("TRIPLE(x)",),
@@ -159,7 +159,7 @@ def test_a_classifier(seen):
         in seen["tables"]["learn.md models"]
     )
     assert "Wrote 600 predictions" in seen["commands"]["predicted"][0]
-    passed, failed = seen["contract"]["unit/learn/test_private_residuals.py"]
+    passed, failed = seen["contract"]["unit/work/learn/test_private_residuals.py"]
     assert (passed >= 1, failed) == (True, 0)
 
 

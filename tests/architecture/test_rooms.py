@@ -54,29 +54,40 @@ def test_the_table_has_no_circle_and_every_room_is_known():
         assert ready, "the table itself goes round in a circle"
         order += ready
     built = {rooms.room_of(file) for _, file in rooms.files(HOUSE)}
-    assert built <= {*rooms.ROOMS, "testing"}
+    assert built - {*rooms.ROOMS, "testing"} == rooms.STREETS
+    for street in rooms.STREETS:  # nothing stands in a street but its rooms
+        assert [each.name for each in (HOUSE / street).glob("*.py")] == ["__init__.py"]
 
 
 BAD = {
-    "a room that looks up": ("core/x.py", "from discreet.release.pipeline import release_question"),
-    "a lazy import counts too": ("noise/x.py", "def f():\n    from discreet.ledger import Ledger"),
-    "a relative import": ("plan/x.py", "from .ir import Scan"),
-    "an unknown room": ("attic/x.py", "from discreet.core.numbers import plain"),
-    "the package from inside": ("plan/x.py", "from discreet import api"),
-    "a long file": ("plan/x.py", "def f():\n    return 1\n" + "# more\n" * 900),
-    "a long function": ("plan/x.py", "def f():\n" + "    x = 1\n" * 90),
-    "dice": ("release/x.py", "import random"),
-    "dice by another name": ("release/x.py", "from numpy import random as r"),
-    "dice reached for": ("release/x.py", "import numpy as np\nx = np.random.default_rng()"),
-    "secrets": ("ledger/x.py", "from secrets import token_hex"),
-    "an open result": ("plan/x.py", "from discreet.engine.base import open_exact"),
-    "a seed that becomes words": ("learn/x.py", "from discreet.kernel.rehearsal import words_for"),
-    "a seed's room": ("learn/x.py", "from discreet.kernel import rehearsal"),
+    "a room that looks up": (
+        "base/x.py",
+        "from discreet.ask.release.pipeline import release_question",
+    ),
+    "a lazy import counts too": (
+        "privacy/noise/x.py",
+        "def f():\n    from discreet.privacy.ledger import Ledger",
+    ),
+    "a relative import": ("ask/plan/x.py", "from .ir import Scan"),
+    "an unknown room": ("attic/x.py", "from discreet.base.numbers import plain"),
+    "the package from inside": ("ask/plan/x.py", "from discreet import api"),
+    "a long file": ("ask/plan/x.py", "def f():\n    return 1\n" + "# more\n" * 900),
+    "a long function": ("ask/plan/x.py", "def f():\n" + "    x = 1\n" * 90),
+    "dice": ("ask/release/x.py", "import random"),
+    "dice by another name": ("ask/release/x.py", "from numpy import random as r"),
+    "dice reached for": ("ask/release/x.py", "import numpy as np\nx = np.random.default_rng()"),
+    "secrets": ("privacy/ledger/x.py", "from secrets import token_hex"),
+    "an open result": ("ask/plan/x.py", "from discreet.data.engines.base import open_exact"),
+    "a seed that becomes words": (
+        "work/learn/x.py",
+        "from discreet.privacy.kernel.rehearsal import words_for",
+    ),
+    "a seed's room": ("work/learn/x.py", "from discreet.privacy.kernel import rehearsal"),
     "words of its own": (
-        "learn/x.py",
+        "work/learn/x.py",
         "class R:\n    def words(self, count):\n        return [0] * count",
     ),
-    "a seed in a request": ("api/x.py", "def f(request):\n    return replace(request, seed=1)"),
+    "a seed in a request": ("curator/x.py", "def f(request):\n    return replace(request, seed=1)"),
     "a feature that knows another": (
         "server/features/one/x.py",
         "from discreet.server.features.two.y import z",
@@ -85,14 +96,14 @@ BAD = {
         "server/features/one/x.py",
         "from discreet.server.features import two",
     ),
-    "a menu without a list": ("plan/__init__.py", "from discreet.plan.ir import Scan"),
+    "a menu without a list": ("ask/plan/__init__.py", "from discreet.ask.plan.ir import Scan"),
     "a menu with another list": (
-        "plan/__init__.py",
-        "from discreet.plan.ir import Scan\n__all__ = ['Join']",
+        "ask/plan/__init__.py",
+        "from discreet.ask.plan.ir import Scan\n__all__ = ['Join']",
     ),
     "an unsorted menu": (
-        "plan/__init__.py",
-        "from discreet.plan.ir import Join, Scan\n__all__ = ['Scan', 'Join']",
+        "ask/plan/__init__.py",
+        "from discreet.ask.plan.ir import Join, Scan\n__all__ = ['Scan', 'Join']",
     ),
 }
 
@@ -110,11 +121,11 @@ def test_what_is_wrong_is_found(case, tmp_path):
 
 def test_a_crowded_folder_and_a_circle_of_folders_are_found(tmp_path):
     for name in ("one", "two"):
-        (tmp_path / "plan" / name).mkdir(parents=True)
-    one, two = tmp_path / "plan" / "one", tmp_path / "plan" / "two"
-    (one / "a.py").write_text("from discreet.plan.two.b import x", encoding="utf-8")
+        (tmp_path / "ask" / "plan" / name).mkdir(parents=True)
+    one, two = tmp_path / "ask" / "plan" / "one", tmp_path / "ask" / "plan" / "two"
+    (one / "a.py").write_text("from discreet.ask.plan.two.b import x", encoding="utf-8")
     (two / "b.py").write_text("x = 1", encoding="utf-8")
-    (two / "c.py").write_text("from discreet.plan.one.d import y", encoding="utf-8")
+    (two / "c.py").write_text("from discreet.ask.plan.one.d import y", encoding="utf-8")
     (one / "d.py").write_text("y = 1", encoding="utf-8")
     assert rooms.module_cycles(tmp_path) == []
     assert len(rooms.folder_circles(tmp_path)) == 1
@@ -150,11 +161,15 @@ def test_a_riddle_is_found_as_a_name_and_nowhere_else(tmp_path):
 
 
 def test_a_circle_is_found(tmp_path):
-    (tmp_path / "plan").mkdir()
-    (tmp_path / "plan" / "a.py").write_text("from discreet.plan.b import x", encoding="utf-8")
-    (tmp_path / "plan" / "b.py").write_text("from discreet.plan import a", encoding="utf-8")
+    (tmp_path / "ask" / "plan").mkdir(parents=True)
+    (tmp_path / "ask" / "plan" / "a.py").write_text(
+        "from discreet.ask.plan.b import x", encoding="utf-8"
+    )
+    (tmp_path / "ask" / "plan" / "b.py").write_text(
+        "from discreet.ask.plan import a", encoding="utf-8"
+    )
     assert len(rooms.module_cycles(tmp_path)) == 2
-    (tmp_path / "plan" / "b.py").write_text("x = 1", encoding="utf-8")
+    (tmp_path / "ask" / "plan" / "b.py").write_text("x = 1", encoding="utf-8")
     assert rooms.module_cycles(tmp_path) == []
 
 
@@ -162,10 +177,11 @@ DESCRIBED = '"""What is in here."""\n'
 
 
 def test_a_good_house_passes(tmp_path):
-    (tmp_path / "plan").mkdir()
-    (tmp_path / "plan" / "__init__.py").write_text(DESCRIBED, encoding="utf-8")
-    good = "import numpy as np\nfrom discreet.account.price import price\n\n\ndef f():\n    return price\n"
-    (tmp_path / "plan" / "x.py").write_text(good, encoding="utf-8")
+    (tmp_path / "ask" / "plan").mkdir(parents=True)
+    (tmp_path / "ask" / "__init__.py").write_text(DESCRIBED, encoding="utf-8")
+    (tmp_path / "ask" / "plan" / "__init__.py").write_text(DESCRIBED, encoding="utf-8")
+    good = "import numpy as np\nfrom discreet.privacy.account.price import price\n\n\ndef f():\n    return price\n"
+    (tmp_path / "ask" / "plan" / "x.py").write_text(good, encoding="utf-8")
     assert [check(tmp_path) for check in CHECKS] == [[]] * len(CHECKS)
 
 
@@ -179,7 +195,7 @@ def test_the_menu_is_lazy_and_complete():
 
 
 PAGE = Path(__file__).resolve().parents[2] / "CONTRIBUTING.md"
-NAMED = re.compile(r"`(\w+)/`")
+NAMED = re.compile(r"`([\w/]+)/`")
 
 
 def wrong_map(text: str, root: Path) -> list[str]:
@@ -187,7 +203,7 @@ def wrong_map(text: str, root: Path) -> list[str]:
     table = text.partition("## The map")[2].partition("\n## ")[0]
     rows = [line.strip("|").split("|") for line in table.splitlines() if line.startswith("| `")]
     mapped = {room: row for row in rows for room in NAMED.findall(row[0])}
-    found = [f"{room}: in one of the two" for room in sorted(mapped.keys() ^ set(_folders(root)))]
+    found = [f"{room}: in one of the two" for room in sorted(mapped.keys() ^ set(_rooms(root)))]
     for row in rows:
         there = {name for room in NAMED.findall(row[0]) for name in _folders(root / room)}
         found += [f"{row[0].strip()} {name}/" for name in sorted(there ^ {*NAMED.findall(row[2])})]
@@ -198,23 +214,30 @@ def _folders(root: Path) -> list[str]:
     return [path.parent.name for path in root.glob("*/__init__.py")]
 
 
+def _rooms(root: Path) -> list[str]:
+    alone = [each for each in _folders(root) if each not in rooms.STREETS]
+    return alone + [
+        f"{street}/{each}" for street in rooms.STREETS for each in _folders(root / street)
+    ]
+
+
 def test_the_map_names_every_room_and_every_folder_below_one():
     assert wrong_map(PAGE.read_text(encoding="utf-8"), HOUSE) == []
 
 
 def test_a_map_of_another_house_is_found(tmp_path):
-    for folder in ("core", "core/requests", "sql", "sql/write", "report", "testing"):
+    for folder in ("base", "base/requests", "ask", "ask/sql", "ask/sql/write", "show", "testing"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "__init__.py").write_text(DESCRIBED, encoding="utf-8")
     true = (
-        "## The map\n\n| room | what | folders |\n|---|---|---|\n| `core/` | words | `requests/` asked |\n"
-        "| `sql/` | text | `write/` back |\n| `report/` `testing/` | the rest | |\n\n## Recipes\n"
+        "## The map\n\n| room | what | folders |\n|---|---|---|\n| `base/` | words | `requests/` asked |\n"
+        "| `ask/sql/` | text | `write/` back |\n| `show/` `testing/` | the rest | |\n\n## Recipes\n"
     )
     assert wrong_map(true, tmp_path) == []
-    assert wrong_map(true.replace("`write/` back", ""), tmp_path) == ["`sql/` write/"]
-    assert wrong_map(true.replace("`write/`", "`write/` `read/`"), tmp_path) == ["`sql/` read/"]
-    assert wrong_map(true.replace("| `sql/` | text | `write/` back |\n", ""), tmp_path) == [
-        "sql: in one of the two"
+    assert wrong_map(true.replace("`write/` back", ""), tmp_path) == ["`ask/sql/` write/"]
+    assert wrong_map(true.replace("`write/`", "`write/` `read/`"), tmp_path) == ["`ask/sql/` read/"]
+    assert wrong_map(true.replace("| `ask/sql/` | text | `write/` back |\n", ""), tmp_path) == [
+        "ask/sql: in one of the two"
     ]
     assert wrong_map(true.replace("`testing/`", "`attic/`"), tmp_path) == [
         "attic: in one of the two",

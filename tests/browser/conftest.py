@@ -17,9 +17,9 @@ import pytest
 import uvicorn
 
 from child_tasks import on_path
-from discreet.attack import linkage
-from discreet.attack.attacks import AttackSettings, attack_named
-from discreet.examples import town
+from discreet.lab.attacks import linkage
+from discreet.lab.attacks.attacks import AttackSettings, attack_named
+from discreet.lab.town import town
 from discreet.server.access.tokens import Role
 from discreet.server.features.frame.pages import _Assets, chart_bundle
 from discreet.server.features.lab.in_child import Lab, shown_of, usual_id

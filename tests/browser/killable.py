@@ -14,9 +14,9 @@ from pathlib import Path
 
 import uvicorn
 
-from discreet.engine.fork_server import _threads
-from discreet.ledger.ledger import Ledger
-from discreet.release import outcome
+from discreet.ask.release import outcome
+from discreet.data.engines.fork_server import _threads
+from discreet.privacy.ledger.ledger import Ledger
 from discreet.server.access.tokens import Role
 from discreet.server.feature import features
 from discreet.server.jobs.long import _PlannedFirst

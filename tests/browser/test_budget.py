@@ -1,6 +1,6 @@
 from playwright.sync_api import expect
 
-from discreet.api import open as open_curator
+from discreet.curator import open as open_curator
 
 SQL = "SELECT COUNT(*) AS n FROM people WHERE sex = 'Female'"
 

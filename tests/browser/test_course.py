@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 from test_axe import DESKTOP, PHONE, WAYS, walked
 from test_frame import NAMELESS
 
-from discreet.course import all_lessons
+from discreet.lab.course import all_lessons
 from sittings import FULL
 
 LESSONS = all_lessons()

@@ -17,7 +17,7 @@ import pytest
 from playwright.sync_api import expect
 
 from child_tasks import on_path
-from discreet.engine.fork_server import _ONE_THREAD
+from discreet.data.engines.fork_server import _ONE_THREAD
 from discreet.server.features.frame.pages import FOLDER as CHARTS
 from discreet.server.settings import STATE
 from patience import LONG, eventually

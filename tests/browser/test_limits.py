@@ -2,7 +2,7 @@
 
 from playwright.sync_api import expect
 
-from discreet.api import open as open_curator
+from discreet.curator import open as open_curator
 
 TOWN = '.limits[data-dataset="town"]'
 

@@ -4,12 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.account.batch import least_epsilon, price_batch
-from discreet.account.composition import Limits
-from discreet.account.pld import LossBatch
-from discreet.account.pld_laws import atoms_of
-from discreet.account.price import price
-from discreet.core.event import (
+from discreet.base.event import (
     FREE,
     Approximate,
     Composed,
@@ -23,8 +18,13 @@ from discreet.core.event import (
     Sampled,
     Select,
 )
-from discreet.core.numbers import Delta, Epsilon
+from discreet.base.numbers import Delta, Epsilon
 from discreet.errors import InvalidInput
+from discreet.privacy.account.batch import least_epsilon, price_batch
+from discreet.privacy.account.composition import Limits
+from discreet.privacy.account.pld import LossBatch
+from discreet.privacy.account.pld_laws import atoms_of
+from discreet.privacy.account.price import price
 
 ONE = Fraction(1)
 DELTA = Fraction(1, 10**5)

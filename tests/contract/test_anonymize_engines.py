@@ -10,7 +10,7 @@ import pytest
 from discreet.anonymize.risk import measure
 from discreet.anonymize.run import AnonymizeRequest, run
 from discreet.anonymize.source import narrowed
-from discreet.engine.connect import connect
+from discreet.data.engines.connect import connect
 from engines import ENGINES, LIMITS, SPARK, fill_postgres, people, postgres_url
 
 QUASI = ["sex", "age", "income", "day", "member"]

@@ -11,7 +11,7 @@ from discreet.anonymize.diversity import make_histogram
 from discreet.anonymize.privacy_models import Conditions
 from discreet.anonymize.registry import PRIVACY_MODELS, diversities, models_asked
 from discreet.anonymize.search import AnonymizeMethod, anonymize
-from discreet.core.requests.unpaid import LocalAnonymizeFields
+from discreet.base.requests.unpaid import LocalAnonymizeFields
 
 pytestmark = pytest.mark.parametrize("name", PRIVACY_MODELS)
 

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import discreet
-from discreet.core.schema import (
+from discreet.base.schema import (
     BooleanDomain,
     CategoryDomain,
     Column,
@@ -29,14 +29,14 @@ from discreet.core.schema import (
     TextDomain,
     TimestampDomain,
 )
-from discreet.core.unit import Neighbours, PrivacyUnit
-from discreet.engine.base import open_exact
-from discreet.engine.column_types import ColumnKind, can_read
-from discreet.engine.connect import connect
+from discreet.base.unit import Neighbours, PrivacyUnit
+from discreet.data.engines.base import open_exact
+from discreet.data.engines.column_types import ColumnKind, can_read
+from discreet.data.engines.connect import connect
 from discreet.errors import CatalogError
-from discreet.kernel.canonical import CanonicalRecipe, stored_columns
-from discreet.kernel.cells import source_cell, unit_cell
-from discreet.kernel.sources import declared_cells
+from discreet.privacy.kernel.canonical import CanonicalRecipe, stored_columns
+from discreet.privacy.kernel.cells import source_cell, unit_cell
+from discreet.privacy.kernel.sources import declared_cells
 from engines import LIMITS, SPARK
 from permits import paid
 from sittings import FULL

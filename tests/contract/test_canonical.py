@@ -8,11 +8,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from curator_kit import TABLES, arrow, catalog_of, world_rows
-from discreet.core.schema import CategoryDomain, DateDomain, IntegerDomain, NumberDomain
-from discreet.engine.base import open_exact
-from discreet.engine.connect import connect
-from discreet.engine.dialects import quoted
-from discreet.kernel.canonical import (
+from discreet.base.schema import CategoryDomain, DateDomain, IntegerDomain, NumberDomain
+from discreet.data.engines.base import open_exact
+from discreet.data.engines.connect import connect
+from discreet.data.engines.dialects import quoted
+from discreet.privacy.kernel.canonical import (
     CanonicalRecipe,
     canonical_select,
     ranked_select,

@@ -9,7 +9,8 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.core.event import EVERYONE
+from discreet.ask.release.outcome import once
+from discreet.base.event import EVERYONE
 from discreet.errors import (
     AnswerLost,
     BudgetExceeded,
@@ -17,11 +18,10 @@ from discreet.errors import (
     LedgerTampered,
     RequestConflict,
 )
-from discreet.ledger import Cap, Charge, Ledger, Payer
-from discreet.ledger.accounts import Accounts
-from discreet.ledger.entry import Entry, link
-from discreet.ledger.history import open_store
-from discreet.release.outcome import once
+from discreet.privacy.ledger import Cap, Charge, Ledger, Payer
+from discreet.privacy.ledger.accounts import Accounts
+from discreet.privacy.ledger.entry import Entry, link
+from discreet.privacy.ledger.history import open_store
 from ledger_kit import ADULTS, ALICE, MEN, OWNER, WOMEN, forked, open_ledger, pay, policy, quote
 
 STORES = [pytest.param("sqlite"), pytest.param("postgres", marks=pytest.mark.postgres)]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from checkpoint_kit import checkpointed, differences
-from discreet.ledger import checkpoint
-from discreet.ledger import session as session_module
-from discreet.ledger.history import load
+from discreet.privacy.ledger import checkpoint
+from discreet.privacy.ledger import session as session_module
+from discreet.privacy.ledger.history import load
 from ledger_kit import MEN, WOMEN, forked, open_ledger, pay
 from sittings import FULL
 

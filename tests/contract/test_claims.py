@@ -8,9 +8,9 @@ import time
 
 import pytest
 
+from discreet.ask.release.outcome import once
 from discreet.errors import AnswerLost
-from discreet.ledger.history import open_store
-from discreet.release.outcome import once
+from discreet.privacy.ledger.history import open_store
 from ledger_kit import forked, open_ledger, pay
 from patience import eventually
 

@@ -9,7 +9,7 @@ from contextlib import closing
 import pytest
 
 import discreet
-from discreet.engine.connect import connect
+from discreet.data.engines.connect import connect
 from discreet.errors import CatalogError
 from engines import LIMITS, SPARK, rows
 from engines import name as column

@@ -13,14 +13,14 @@ from decimal import Decimal
 import pyarrow as pa
 import pytest
 
-from discreet.core.schema import Column, Dataset, IntegerDomain, Table
-from discreet.core.unit import Neighbours, PrivacyUnit
-from discreet.engine.base import open_exact
-from discreet.engine.column_types import ColumnKind
-from discreet.engine.connect import KINDS
-from discreet.engine.functions import function, templates
+from discreet.base.schema import Column, Dataset, IntegerDomain, Table
+from discreet.base.unit import Neighbours, PrivacyUnit
+from discreet.data.engines.base import open_exact
+from discreet.data.engines.column_types import ColumnKind
+from discreet.data.engines.connect import KINDS
+from discreet.data.engines.functions import function, templates
 from discreet.errors import CatalogError, UnknownName
-from discreet.kernel.canonical import CanonicalRecipe
+from discreet.privacy.kernel.canonical import CanonicalRecipe
 from engines import BIG, ENGINES, TABLES, Place, cell, engine_place, name, people, read, rows
 
 

@@ -13,7 +13,7 @@ import time
 
 import pytest
 
-from discreet.engine.base import EngineLimits, Exact
+from discreet.data.engines.base import EngineLimits, Exact
 from discreet.errors import EngineFailed
 from engines import (
     CANARY,

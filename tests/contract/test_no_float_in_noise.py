@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import discreet.noise
-from discreet.noise.additive import (
+import discreet.privacy.noise
+from discreet.privacy.noise.additive import (
     TableSampler,
     discrete_gaussian_squared,
     discrete_laplace,
@@ -18,7 +18,7 @@ from discreet.noise.additive import (
 )
 from discreet.testing.rng import SeededRng
 
-ROOM = Path(discreet.noise.__file__).parent
+ROOM = Path(discreet.privacy.noise.__file__).parent
 SAMPLING = ["rng", "certified", "alias_tables", "additive", "coins", "select"]
 WHOLE_NUMBER_MATHS = {"isqrt", "prod", "factorial", "gcd", "lcm", "ceil"}
 

@@ -8,19 +8,19 @@ import numpy as np
 import pytest
 
 from asking import plan
-from discreet.account.convert import cost_up
-from discreet.account.price import price
-from discreet.account.tally import tally
-from discreet.core.numbers import Delta, Epsilon
-from discreet.noise.error_bars import combined_half_width
-from discreet.noise.laws import law_costing, law_of
-from discreet.noise.laws.law import LEAST
-from discreet.noise.laws.registry import LAWS
-from discreet.publish.contents import PriceEvent
-from discreet.publish.package import moves, verifier
-from discreet.publish.verify import SIZES
+from discreet.base.numbers import Delta, Epsilon
+from discreet.privacy.account.convert import cost_up
+from discreet.privacy.account.price import price
+from discreet.privacy.account.tally import tally
+from discreet.privacy.noise.error_bars import combined_half_width
+from discreet.privacy.noise.laws import law_costing, law_of
+from discreet.privacy.noise.laws.law import LEAST
+from discreet.privacy.noise.laws.registry import LAWS
 from discreet.testing import SeededRng
 from discreet.testing.statistics import assert_law
+from discreet.work.publish.contents import PriceEvent
+from discreet.work.publish.package import moves, verifier
+from discreet.work.publish.verify import SIZES
 from noise_kit import coverage, tail
 
 pytestmark = pytest.mark.parametrize("kind", LAWS.values(), ids=LAWS)

@@ -7,9 +7,9 @@ import re
 import duckdb
 import pyarrow as pa
 
-from discreet.engine.child_limits import CLOSED
-from discreet.engine.duckdb import worker
-from discreet.kernel.functions import SEALED
+from discreet.data.engines.child_limits import CLOSED
+from discreet.data.engines.duckdb import worker
+from discreet.privacy.kernel.functions import SEALED
 from engines import engine_place, open_exact
 
 FORMS = (

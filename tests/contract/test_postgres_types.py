@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import discreet
-from discreet.engine.connect import connect
+from discreet.data.engines.connect import connect
 from discreet.errors import CatalogError
 from engines import fill_postgres, own, postgres_url
 from ledger_kit import as_a_new_process

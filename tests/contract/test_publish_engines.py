@@ -14,12 +14,12 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from discreet.api import Curator
-from discreet.catalog.policy_file import loads
+from discreet.curator import Curator
+from discreet.data.catalog.policy_file import loads
 from discreet.errors import BudgetExceeded, DiscreetError, InvalidInput, UnknownName
-from discreet.publish.recheck import verify_package
-from discreet.publish.specification import parse_spec
-from discreet.publish.totals import TotalsRequest
+from discreet.work.publish.recheck import verify_package
+from discreet.work.publish.specification import parse_spec
+from discreet.work.publish.totals import TotalsRequest
 from engines import ENGINES, Place, engine_place
 
 PEOPLE = 800

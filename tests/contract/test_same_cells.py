@@ -10,7 +10,7 @@ from fractions import Fraction
 import pyarrow as pa
 import pytest
 
-from discreet.core.schema import (
+from discreet.base.schema import (
     BooleanDomain,
     CategoryDomain,
     Column,
@@ -22,10 +22,10 @@ from discreet.core.schema import (
     Table,
     TextDomain,
 )
-from discreet.core.spelling import PLAIN, Spelling
-from discreet.core.unit import Neighbours, PrivacyUnit
-from discreet.engine.base import open_exact
-from discreet.kernel.canonical import CanonicalRecipe
+from discreet.base.spelling import PLAIN, Spelling
+from discreet.base.unit import Neighbours, PrivacyUnit
+from discreet.data.engines.base import open_exact
+from discreet.privacy.kernel.canonical import CanonicalRecipe
 from engines import ENGINES, LIMITS, compiled, engine_place
 from permits import paid
 

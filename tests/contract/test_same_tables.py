@@ -21,9 +21,9 @@ from curator_kit import (
     violations,
     world_rows,
 )
-from discreet.engine.connect import connect
+from discreet.ask.plan.ir import Join, PerUnit, Relation, Scan, scans_of
+from discreet.data.engines.connect import connect
 from discreet.errors import DiscreetError, QueryRefused
-from discreet.plan.ir import Join, PerUnit, Relation, Scan, scans_of
 from engines import LIMITS, SPARK, compiled, fill_postgres, postgres_url
 from queries import Questions
 from sittings import FULL

@@ -8,7 +8,7 @@ from fractions import Fraction
 import pyarrow as pa
 import pytest
 
-from discreet.core.schema import (
+from discreet.base.schema import (
     BooleanDomain,
     CategoryDomain,
     Column,
@@ -19,10 +19,10 @@ from discreet.core.schema import (
     NumberDomain,
     Table,
 )
-from discreet.core.spelling import Spelling
-from discreet.core.unit import Neighbours, PrivacyUnit
-from discreet.engine.base import open_exact
-from discreet.kernel.canonical import CanonicalRecipe
+from discreet.base.spelling import Spelling
+from discreet.base.unit import Neighbours, PrivacyUnit
+from discreet.data.engines.base import open_exact
+from discreet.privacy.kernel.canonical import CanonicalRecipe
 from engines import ENGINES, LIMITS, engine_place
 from permits import paid
 

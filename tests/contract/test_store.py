@@ -11,8 +11,8 @@ from functools import partial
 
 import pytest
 
-from discreet.core.event import Cost
-from discreet.core.proof import ROOT
+from discreet.base.event import Cost
+from discreet.base.proof import ROOT
 from discreet.errors import (
     BudgetExceeded,
     LedgerBusy,
@@ -20,11 +20,11 @@ from discreet.errors import (
     LedgerTampered,
     RequestConflict,
 )
-from discreet.ledger import Ledger, sqlite
-from discreet.ledger import store as tables
-from discreet.ledger.entry import link
-from discreet.ledger.history import open_store
-from discreet.ledger.store import StoredAnswer, seal
+from discreet.privacy.ledger import Ledger, sqlite
+from discreet.privacy.ledger import store as tables
+from discreet.privacy.ledger.entry import link
+from discreet.privacy.ledger.history import open_store
+from discreet.privacy.ledger.store import StoredAnswer, seal
 from ledger_kit import OWNER, as_a_new_process, forked, open_ledger, pay, policy, quote
 
 STORES = [pytest.param("sqlite"), pytest.param("postgres", marks=pytest.mark.postgres)]

@@ -4,10 +4,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from discreet.engine.base import open_exact
-from discreet.engine.functions import function
+from discreet.data.engines.base import open_exact
+from discreet.data.engines.functions import function
 from discreet.errors import InvalidInput
-from discreet.noise.rng import SystemRng
+from discreet.privacy.noise.rng import SystemRng
 from discreet.survey import columns as bit_columns
 from discreet.survey.columns import ColumnReports
 from discreet.survey.plan import SurveyPlan

@@ -10,14 +10,14 @@ import pytest
 
 from copying import MemoryEngine, catalog_of, people, visits
 from curator_kit import desk_of
-from discreet.engine.connect import connect
-from discreet.noise.rng import SystemRng
-from discreet.release.snapshots import hold
-from discreet.synth.columns import Bins, Coded, RangeToLearn, outline_of
-from discreet.synth.measure import sealing
-from discreet.synth.measure.learned_domains import LearningContext, learn
-from discreet.synth.measure.private_marginals import MarginalBudget
-from discreet.synth.measure.sealing import seal_codes, store_codes
+from discreet.ask.release.snapshots import hold
+from discreet.data.engines.connect import connect
+from discreet.measure import sealing
+from discreet.measure.columns import Bins, Coded, RangeToLearn, outline_of
+from discreet.measure.learned_domains import LearningContext, learn
+from discreet.measure.private_marginals import MarginalBudget
+from discreet.measure.sealing import seal_codes, store_codes
+from discreet.privacy.noise.rng import SystemRng
 from engines import ENGINES, LIMITS, SPARK, fill_postgres, postgres_url
 from permits import paid
 from town_source import town_source

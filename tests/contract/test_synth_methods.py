@@ -12,18 +12,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet.account.price import price
-from discreet.account.tally import tally
-from discreet.core.event import Composed
-from discreet.core.numbers import Delta, Epsilon
-from discreet.core.unit import Neighbours
+from discreet.base.event import Composed
+from discreet.base.numbers import Delta, Epsilon
+from discreet.base.unit import Neighbours
 from discreet.errors import InvalidInput
-from discreet.synth.measure.private_marginals import CountSensitivity, MarginalBudget, Measured
-from discreet.synth.measure.sealing import MemoryCounter
-from discreet.synth.methods.registry import ALIASES, METHODS, find_method
-from discreet.synth.model_file import read_model
-from discreet.synth.shape import Shape
+from discreet.measure.private_marginals import CountSensitivity, MarginalBudget, Measured
+from discreet.measure.sealing import MemoryCounter
+from discreet.measure.shape import Shape
+from discreet.privacy.account.price import price
+from discreet.privacy.account.tally import tally
 from discreet.testing import ALPHA
+from discreet.work.synth.methods.registry import ALIASES, METHODS, find_method
+from discreet.work.synth.model_file import read_model
 from synth_kit import (
     BUDGETS,
     CONCENTRATED,

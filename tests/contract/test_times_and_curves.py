@@ -11,12 +11,12 @@ import pyarrow as pa
 import pytest
 
 from curator_kit import desk_of, exact_of
-from discreet.catalog.policy_file import loads
-from discreet.core.numbers import Epsilon
-from discreet.plan.plan import ask, make_plan
-from discreet.release.sealing import seal
-from discreet.release.snapshots import hold
-from discreet.sql.bind import bind
+from discreet.ask.plan.plan import ask, make_plan
+from discreet.ask.release.sealing import seal
+from discreet.ask.release.snapshots import hold
+from discreet.ask.sql.bind import bind
+from discreet.base.numbers import Epsilon
+from discreet.data.catalog.policy_file import loads
 from engines import ENGINES, engine_place
 from permits import paid
 from sittings import FULL

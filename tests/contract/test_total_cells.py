@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from discreet.core.schema import CategoryDomain, Column, NumberDomain, TextDomain
-from discreet.kernel import cells
-from discreet.kernel.cells import LONGEST_CELL, source_cell
+from discreet.base.schema import CategoryDomain, Column, NumberDomain, TextDomain
+from discreet.privacy.kernel import cells
+from discreet.privacy.kernel.cells import LONGEST_CELL, source_cell
 from engines import own
 
 

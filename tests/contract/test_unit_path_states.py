@@ -9,9 +9,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import discreet
-from discreet.engine.copies import combined
-from discreet.engine.postgres import held
-from discreet.engine.postgres.held import Holder
+from discreet.data.engines.copies import combined
+from discreet.data.engines.postgres import held
+from discreet.data.engines.postgres.held import Holder
 from engines import ENGINES, engine_place, own
 from sittings import FULL
 from unit_paths_kit import brute_force, shop, toml
@@ -88,8 +88,8 @@ def test_a_copy_that_forgets_how_its_rows_are_read_is_caught(tmp_path, monkeypat
     def of_files(contents):
         return combined([each for each in contents if not each.startswith("(")])
 
-    monkeypatch.setattr("discreet.engine.spark.sources.SparkOrigins.reading", lambda *_: "")
-    monkeypatch.setattr("discreet.engine.spark.sources.combined", of_files)
+    monkeypatch.setattr("discreet.data.engines.spark.sources.SparkOrigins.reading", lambda *_: "")
+    monkeypatch.setattr("discreet.data.engines.spark.sources.combined", of_files)
     counted, wanted = _answered_over_another_path("spark", tmp_path)
     assert counted != wanted
 

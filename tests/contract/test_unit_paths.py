@@ -10,11 +10,11 @@ import pytest
 
 import discreet
 from discreet.anonymize.source import open_source
-from discreet.catalog.policy_file import loads
-from discreet.engine import declared
-from discreet.engine.postgres.sources import PostgresSources
+from discreet.data.catalog.policy_file import loads
+from discreet.data.engines import declared
+from discreet.data.engines.postgres.sources import PostgresSources
 from discreet.errors import CatalogError, EngineFailed
-from discreet.kernel.sources import every_path
+from discreet.privacy.kernel.sources import every_path
 from discreet.tasks.review import look
 from engines import ENGINES, engine_place, own
 from unit_paths_kit import TOML, brute_force, opened, reached, shop, toml
@@ -82,7 +82,7 @@ def test_every_row_reaches_the_people_of_its_order_and_nobody_else(kind, texts, 
 def test_a_path_that_lists_a_person_twice_is_caught(kind, tmp_path, monkeypatch):
     """The twin: without DISTINCT an order that is listed twice makes two rows of one.
 
-    DuckDB's rows are joined in its child; tests/unit/engine/duckdb/test_unit_path.py has its twin.
+    DuckDB's rows are joined in its child; tests/unit/data/engines/duckdb/test_unit_path.py has its twin.
     """
     people = declared._people
     monkeypatch.setattr(declared, "_people", lambda *a: people(*a).replace("DISTINCT ", ""))

@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from node import run_node
 
-from discreet.attack.audit.bounds import epsilon_from_shares
+from discreet.audit.bounds import epsilon_from_shares
 from discreet.survey.plan import SurveyPlan
 from discreet.survey.randomizers.base import STEPS
 from discreet.survey.specification import survey_of

@@ -1,4 +1,4 @@
-"""The promise that pages show while somebody types is the sentence of account/explain.py, letter for letter."""
+"""The promise that pages show while somebody types is the sentence of privacy/account/explain.py, letter for letter."""
 
 import itertools
 import random
@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from node import run_node
 
-from discreet.account.explain import Promise, WorldPair, one_sentence, percent
+from discreet.privacy.account.explain import Promise, WorldPair, one_sentence, percent
 
 WORDS = Path(discreet.server.__file__).parent / "static" / "words.js"
 DICE = random.Random(37)

@@ -9,7 +9,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from fences import ROOT
 
-from discreet.attack.attacks import MODULES, attack_named
+from discreet.lab.attacks.attacks import MODULES, attack_named
 
 PAGE = (ROOT / "docs" / "attacks.md").read_text(encoding="utf-8")
 HEAD = PAGE.split("\n## ", 1)[0]

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from discreet.account.price import price
-from discreet.core.event import Composed, Pure
-from discreet.core.numbers import Delta, Epsilon
+from discreet.base.event import Composed, Pure
+from discreet.base.numbers import Delta, Epsilon
+from discreet.privacy.account.price import price
 
 ROOT = Path(__file__).parents[2]
 

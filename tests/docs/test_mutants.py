@@ -30,7 +30,7 @@ def mutants():
 
 
 def test_every_mutant_of_a_module_is_one_change_that_parses(changes):
-    path = ROOT / "src" / "discreet" / "noise" / "random_response.py"
+    path = ROOT / "src" / "discreet" / "privacy" / "noise" / "random_response.py"
     text = path.read_text(encoding="utf-8")
     found = list(changes.mutants_of("noise", path))
     assert len(found) > 10

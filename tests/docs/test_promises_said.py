@@ -49,7 +49,7 @@ def test_no_text_promises_what_nobody_can_keep():
 def test_many_texts_are_read():
     names = [name for name, _ in texts()]
     assert len(names) > 1000
-    assert {"README.md", "src/discreet/course/lessons/promise/lesson.md"} <= set(names)
+    assert {"README.md", "src/discreet/lab/course/lessons/promise/lesson.md"} <= set(names)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from discreet.api import Curator
+from discreet.curator import Curator
 
 ROOT = Path(__file__).resolve().parents[2]
 spec = importlib.util.spec_from_file_location("reference", ROOT / "scripts" / "reference.py")
@@ -44,9 +44,13 @@ def test_a_name_without_a_docstring_would_be_seen():
 def test_results_are_found_by_return_annotations():
     found = reference.result_types({"discreet.Curator": Curator})
     assert {kind.__name__ for kind in found.values()} >= {"Trained", "Publication", "BoundsTrade"}
-    assert "discreet.learn.classifier.Classifier" in found, "what a result holds"
+    assert "discreet.work.learn.classifier.Classifier" in found, "what a result holds"
     assert Curator not in found.values()
-    assert not [name for name in found if name.startswith(("discreet.ledger", "discreet.engine"))]
+    assert not [
+        name
+        for name in found
+        if name.startswith(("discreet.privacy.ledger", "discreet.data.engines"))
+    ]
     assert reference.result_types({"discreet.name": print}) == {}
     page = reference.python_page()
     for name in ("Synthetic", "Trained", "Publication", "Outcome", "Audit", "RemoteSynthetic"):

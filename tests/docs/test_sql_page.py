@@ -12,20 +12,20 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from fences import ROOT, fences, marked
 
-from discreet.catalog.catalog import engine_name
-from discreet.catalog.policy_file import loads
-from discreet.core.numbers import Epsilon
-from discreet.plan import expr as e
-from discreet.plan.kinds import SCALARS
-from discreet.plan.plan import ask, make_plan
-from discreet.release.post_processing import nested_in
-from discreet.release.sealing import seal
-from discreet.sql.aggregates import _SIMPLE, to_aggregate
-from discreet.sql.bind import bind
-from discreet.sql.parse import ParsedQuestion, read_checked
-from discreet.sql.post_processing.split import split
-from discreet.sql.refuse import SENTENCES
-from discreet.sql.scalars import _RULES, Scope, to_expr
+from discreet.ask.plan import expr as e
+from discreet.ask.plan.kinds import SCALARS
+from discreet.ask.plan.plan import ask, make_plan
+from discreet.ask.release.post_processing import nested_in
+from discreet.ask.release.sealing import seal
+from discreet.ask.sql.aggregates import _SIMPLE, to_aggregate
+from discreet.ask.sql.bind import bind
+from discreet.ask.sql.parse import ParsedQuestion, read_checked
+from discreet.ask.sql.post_processing.split import split
+from discreet.ask.sql.refuse import SENTENCES
+from discreet.ask.sql.scalars import _RULES, Scope, to_expr
+from discreet.base.numbers import Epsilon
+from discreet.data.catalog.catalog import engine_name
+from discreet.data.catalog.policy_file import loads
 from discreet.testing import FakeEngine
 
 PAGE = ROOT / "docs" / "sql.md"

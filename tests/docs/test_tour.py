@@ -24,7 +24,7 @@ def test_a_line_that_moved_and_a_name_that_is_gone_are_noticed():
     assert moved != TEXT
     assert tour.with_lines(moved) == TEXT
     with pytest.raises(KeyError):
-        tour.line_of("src/discreet/core/answer.py", "Answer.nothing")
+        tour.line_of("src/discreet/base/answer.py", "Answer.nothing")
 
 
 def test_it_is_read_in_ten_minutes():

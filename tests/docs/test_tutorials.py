@@ -18,8 +18,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from fences import ROOT, fences
 from playing import Stage
 
-from discreet.catalog.policy_file import load
 from discreet.cli.app import COMMANDS, command_of, run
+from discreet.data.catalog.policy_file import load
 from postgres_server import postgres_server, postgres_url  # noqa: F401  # fixtures
 
 TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.md"))

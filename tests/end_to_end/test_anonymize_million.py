@@ -12,7 +12,7 @@ from discreet.anonymize.privacy_models import DistinctDiversity
 from discreet.anonymize.run import AnonymizeRequest, groups_of
 from discreet.anonymize.search import AnonymizeMethod, anonymize
 from discreet.anonymize.source import narrowed
-from discreet.engine.connect import connect
+from discreet.data.engines.connect import connect
 from patience import slowness
 
 ROWS = 1_000_000

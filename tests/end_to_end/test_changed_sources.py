@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import discreet
-from discreet.engine.files import ContentHashes
+from discreet.data.engines.files import ContentHashes
 from discreet.errors import CatalogError
 from ledger_kit import forked
 

@@ -9,8 +9,8 @@ import pytest
 
 import discreet
 from discreet import errors
-from discreet.client.connection import error_of
-from discreet.core.answer import _interval
+from discreet.base.answer import _interval
+from discreet.curator.client.connection import error_of
 from discreet.server.problems import problem_of
 from patience import LONG
 from ports import free_port

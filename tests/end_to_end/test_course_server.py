@@ -5,8 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from discreet.course import all_lessons
 from discreet.errors import TooManyRequests
+from discreet.lab.course import all_lessons
 from discreet.server.access.limits import Buckets
 from discreet.server.features.course import pages
 from patience import eventually

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from discreet.api import open as open_curator
-from discreet.api import restore_ledger
+from discreet.curator import open as open_curator
+from discreet.curator import restore_ledger
 from discreet.errors import BudgetExceeded, DiscreetError
 from discreet.server.access.audit_log import AuditLog
 from discreet.server.access.tokens import AccessDb, Role, Tokens

@@ -15,11 +15,11 @@ import pytest
 from fastapi.routing import APIRoute
 
 import discreet
+from discreet.ask.sql.names import Names
 from discreet.cli.app import run as run_command
 from discreet.errors import DiscreetError, UnknownName
 from discreet.server.access.auth import all_routes, roles_of
 from discreet.server.access.tokens import Role
-from discreet.sql.names import Names
 from pgwire_kit import Endpoint
 from server_kit import running
 

@@ -14,8 +14,8 @@ from contextlib import contextmanager, suppress
 import pytest
 
 from discreet.errors import DiscreetError
-from discreet.ledger import Ledger
-from discreet.ledger.sqlite import SqliteStore
+from discreet.privacy.ledger import Ledger
+from discreet.privacy.ledger.sqlite import SqliteStore
 from ledger_kit import forked, open_ledger, pay, policy
 
 PARTS = ("", "-wal", "-shm", ".head", ".head.lock", ".users", ".running")

@@ -17,8 +17,8 @@ import pytest
 
 from checkpoint_kit import differences
 from discreet.errors import DiscreetError, LedgerWriteFailed
-from discreet.ledger import checkpoint
-from discreet.ledger import session as session_module
+from discreet.privacy.ledger import checkpoint
+from discreet.privacy.ledger import session as session_module
 from ledger_kit import as_a_new_process, open_ledger, pay
 from sittings import FULL
 from sqlite_shim import Disk, after_power_loss, shimmed

@@ -9,7 +9,7 @@ import sqlite3
 import pytest
 
 from discreet.errors import DiscreetError, InvalidInput, LedgerError, LedgerTampered, NotALedger
-from discreet.ledger import Ledger
+from discreet.privacy.ledger import Ledger
 from ledger_kit import as_a_new_process, open_ledger, pay, policy
 from sittings import FULL
 
@@ -171,9 +171,9 @@ def test_any_flip_in_the_file_is_found_or_changes_nothing(base):
 
 def test_a_rewritten_chain_with_right_hashes_is_found_by_the_head(base):
     """Whoever can compute SHA-256 can write a consistent history, but not the head outside."""
-    from discreet.core.proof import ROOT
-    from discreet.ledger.entry import link
-    from discreet.ledger.sqlite import SqliteStore
+    from discreet.base.proof import ROOT
+    from discreet.privacy.ledger.entry import link
+    from discreet.privacy.ledger.sqlite import SqliteStore
 
     store = SqliteStore(base / "ledger.db")
     kept, previous = [], ROOT

@@ -15,10 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from discreet.api import Curator
-from discreet.attack.package import load_target, lone_people, secret_bits
-from discreet.catalog.policy_file import loads
 from discreet.cli.app import run
+from discreet.curator import Curator
+from discreet.data.catalog.policy_file import loads
 from discreet.errors import (
     AnswerLost,
     DiscreetError,
@@ -26,9 +25,10 @@ from discreet.errors import (
     NotAllowed,
     RequestConflict,
 )
-from discreet.publish import run as publish_run
-from discreet.publish.recheck import verify_package
-from discreet.publish.specification import parse_spec, spec_of
+from discreet.lab.attacks.package import load_target, lone_people, secret_bits
+from discreet.work.publish import run as publish_run
+from discreet.work.publish.recheck import verify_package
+from discreet.work.publish.specification import parse_spec, spec_of
 from ledger_kit import forked
 from publish_kit import (
     COUNTY,
@@ -177,9 +177,7 @@ def test_a_rehearsal_and_a_refused_draft_cost_nothing(place: Path):
             for way in ("fitted", "noisy")
         )
         assert 0 < fitted <= noisy * (1 + 1e-6)
-        assert "<svg" in __import__("discreet.report", fromlist=["to_html"]).to_html(
-            seen.document()
-        )
+        assert "<svg" in __import__("discreet.show", fromlist=["to_html"]).to_html(seen.document())
         with pytest.raises(NotAllowed, match="second person"):
             curator.publish(spec_at(place), out=place / "R.zip", who="ann")
         with pytest.raises(NotAllowed, match="second person"):

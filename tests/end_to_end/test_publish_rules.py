@@ -15,14 +15,14 @@ from pathlib import Path
 
 import pytest
 
-from discreet.api import Curator
-from discreet.attack.package import attack_package
+from discreet.curator import Curator
 from discreet.errors import DiscreetError, InvalidInput, MissingExtra
-from discreet.publish import assemble, bound_tables
-from discreet.publish.contents import KeyFilter
-from discreet.publish.recheck import verify_package
-from discreet.publish.reconcile import solve
-from discreet.publish.specification import parse_spec
+from discreet.lab.attacks.package import attack_package
+from discreet.work.publish import assemble, bound_tables
+from discreet.work.publish.contents import KeyFilter
+from discreet.work.publish.recheck import verify_package
+from discreet.work.publish.reconcile import solve
+from discreet.work.publish.specification import parse_spec
 from publish_kit import CUTS, catalog_of, priced_once, random_rows, toml_text, write_tables
 
 HEAD = '[release]\nname = "r"\ndataset = "d"\nepsilon = 1.0\ndelta = 1e-7\n'

@@ -13,8 +13,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from discreet.api import open as open_curator
 from discreet.cli.app import run
+from discreet.curator import open as open_curator
 from discreet.server.access.audit_log import AuditLog
 from patience import LONG
 from ports import free_port

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from fastapi.routing import APIRoute
 
-from discreet.catalog import writer
+from discreet.data.catalog import writer
 from discreet.errors import CatalogError
 from discreet.server.access.auth import all_routes
 from server_kit import running, write_world

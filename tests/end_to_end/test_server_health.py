@@ -81,7 +81,7 @@ def test_health_is_limited_while_the_ledger_is_refused(tmp_path, spoil):
 def test_a_folder_that_is_taken_away_is_one_sentence(tmp_path, outside, monkeypatch):
     """Also before the server has looked whether discreet.toml is there, and where the data are elsewhere."""
     monkeypatch.setattr(
-        "discreet.engine.files._SETTLED", -1e9
+        "discreet.data.engines.files._SETTLED", -1e9
     )  # no file is too new to be remembered
     config = write_world(tmp_path / "here", rows=60, analysts="")
     people = config.with_name("people.parquet")

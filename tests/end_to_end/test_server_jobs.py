@@ -5,8 +5,8 @@ from functools import partialmethod
 
 import pytest
 
-from discreet.engine.base import engine_failed
-from discreet.engine.duckdb.snapshots import DuckDBHeld
+from discreet.data.engines.base import engine_failed
+from discreet.data.engines.duckdb.snapshots import DuckDBHeld
 from discreet.server.access.tokens import Role
 from patience import LONG
 from server_kit import COUNT, running, write_world

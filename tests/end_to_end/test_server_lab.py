@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from discreet.attack.attacks import MODULES
+from discreet.lab.attacks.attacks import MODULES
 from server_kit import running, write_world
 
 API = "/api/v1/lab"

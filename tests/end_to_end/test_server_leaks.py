@@ -103,7 +103,7 @@ def test_an_unexpected_failure_tells_nobody_its_message(tmp_path, monkeypatch):
         def broken(*_, **__):
             raise ValueError(f"cell {CANARY}")
 
-        monkeypatch.setattr("discreet.api.curator.release", broken)
+        monkeypatch.setattr("discreet.curator.curator.release", broken)
         monkeypatch.setattr("discreet.server.views.caller", broken)
         with server.client(server.token("analyst", "bob")) as client:
             asked_now = client.post("/api/v1/query", json=QUESTIONS[0])

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from discreet.api import add_analysts
+from discreet.curator import add_analysts
 from discreet.server import workspace
 from patience import LONG, eventually
 from ports import free_port

@@ -6,7 +6,7 @@ import hashlib
 
 import pytest
 
-from discreet.publish.recheck import verify_package
+from discreet.work.publish.recheck import verify_package
 from server_kit import CANARY, running, write_world
 
 SPEC = """

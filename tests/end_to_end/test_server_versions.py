@@ -6,9 +6,9 @@ import pyarrow.parquet as pq
 import pytest
 from fastapi.routing import APIRoute
 
-from discreet.publish import workflow
 from discreet.server.access.auth import all_routes, roles_of
 from discreet.server.access.tokens import Role
+from discreet.work.publish import workflow
 from server_kit import COUNT, running, write_world
 
 API = "/api/v1"

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from discreet.api import open as open_curator
+from discreet.curator import open as open_curator
 from discreet.errors import EngineFailed
 from patience import LONG, eventually
 from ports import free_port

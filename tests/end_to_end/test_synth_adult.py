@@ -10,16 +10,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from discreet.account.convert import rho_of_target
-from discreet.noise.rng import SystemRng
-from discreet.synth.measure.private_marginals import (
+from discreet.measure.private_marginals import (
     CountSensitivity,
     MarginalBudget,
     PrivateMarginals,
 )
-from discreet.synth.measure.sealing import MemoryCounter
-from discreet.synth.methods import adaptive, rap
-from discreet.synth.shape import Shape
+from discreet.measure.sealing import MemoryCounter
+from discreet.measure.shape import Shape
+from discreet.privacy.account.convert import rho_of_target
+from discreet.privacy.noise.rng import SystemRng
+from discreet.work.synth.methods import adaptive, rap
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 FILE = DATA / "adult_discretized.csv"

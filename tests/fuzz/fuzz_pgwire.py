@@ -28,7 +28,7 @@ with instrumented("discreet.server.pgwire"):
     from discreet.server.pgwire.question import Asker
     from discreet.server.pgwire.session import WireSession
 
-from discreet.api import Planner
+from discreet.curator import Planner
 from discreet.errors import DiscreetError
 from discreet.server.access.auth import Principal
 from discreet.server.access.limits import Buckets

@@ -10,15 +10,15 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from fuzz_kit import Findings, fuzz, instrumented, options
 
-with instrumented("discreet.sql", "discreet.plan"):
-    from discreet.core.numbers import Delta, Epsilon
-    from discreet.plan.plan import ask, make_plan
-    from discreet.sql.bind import bind
+with instrumented("discreet.ask.sql", "discreet.ask.plan"):
+    from discreet.ask.plan.plan import ask, make_plan
+    from discreet.ask.sql.bind import bind
+    from discreet.base.numbers import Delta, Epsilon
 
 from curator_kit import catalog_of
-from discreet.catalog.policy_file import loads
+from discreet.data.catalog.policy_file import loads
 from discreet.errors import DiscreetError, InternalError
-from discreet.examples.town_files import TABLES, policy_text
+from discreet.lab.town.town_files import TABLES, policy_text
 from queries import Mutator, Questions
 
 CATALOGS = tuple(

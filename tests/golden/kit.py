@@ -9,17 +9,17 @@ from fractions import Fraction
 from functools import cache
 from pathlib import Path
 
-from discreet.catalog.catalog import engine_name
-from discreet.catalog.policy_file import load
-from discreet.core.event import Composed, Failing, Gaussian, Laplace, Pure, Select
-from discreet.core.numbers import plain
+from discreet.ask.plan.plan import PrivateGroups, ask, make_plan
+from discreet.ask.release.answer import mechanism_words
+from discreet.ask.release.desk import Request
+from discreet.ask.release.error_bars import allowed_errors, expected_errors, least_epsilon
+from discreet.ask.release.sealing import seal
+from discreet.ask.sql.bind import bind
+from discreet.base.event import Composed, Failing, Gaussian, Laplace, Pure, Select
+from discreet.base.numbers import plain
+from discreet.data.catalog.catalog import engine_name
+from discreet.data.catalog.policy_file import load
 from discreet.errors import DiscreetError
-from discreet.plan.plan import PrivateGroups, ask, make_plan
-from discreet.release.answer import mechanism_words
-from discreet.release.desk import Request
-from discreet.release.error_bars import allowed_errors, expected_errors, least_epsilon
-from discreet.release.sealing import seal
-from discreet.sql.bind import bind
 from discreet.testing import FakeEngine
 
 HERE = Path(__file__).resolve().parent

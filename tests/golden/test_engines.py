@@ -18,12 +18,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from kit import HERE, catalog, engine, read
 
 from curator_kit import desk_of
-from discreet.core.numbers import Epsilon
-from discreet.engine.base import open_exact
-from discreet.plan.plan import ask, make_plan
-from discreet.release.sealing import seal
-from discreet.release.snapshots import hold
-from discreet.sql.bind import bind
+from discreet.ask.plan.plan import ask, make_plan
+from discreet.ask.release.sealing import seal
+from discreet.ask.release.snapshots import hold
+from discreet.ask.sql.bind import bind
+from discreet.base.numbers import Epsilon
+from discreet.data.engines.base import open_exact
 from engines import ENGINES, engine_place
 from sittings import FULL
 

@@ -50,7 +50,7 @@ def test_there_are_enough_pairs():
 
 
 def test_every_sentence_of_refusal_is_golden():
-    from discreet.sql.refuse import SENTENCES
+    from discreet.ask.sql.refuse import SENTENCES
 
     told = "\n".join(p.outcome for f in FILES if _is_refusal(f) for p in read(f)[1])
     missing = {name for name, (first, _) in SENTENCES.items() if _part(first) not in told}

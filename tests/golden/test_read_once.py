@@ -10,11 +10,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from kit import HERE, catalog, read
 
+from discreet.ask.release.post_processing import nested_in
+from discreet.ask.sql.bind import bind
+from discreet.ask.sql.parse import ParsedQuestion, read_checked
+from discreet.ask.sql.post_processing.split import split, with_constants
 from discreet.errors import DiscreetError
-from discreet.release.post_processing import nested_in
-from discreet.sql.bind import bind
-from discreet.sql.parse import ParsedQuestion, read_checked
-from discreet.sql.post_processing.split import split, with_constants
 
 ASKED = [pair.sql for path in sorted(HERE.glob("*.sql")) for pair in read(path)[1]]
 STEPS = {

@@ -22,13 +22,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from kit import HERE, Pair, read, write
 
 import total_kit
-from discreet.core.unit import Neighbours
-from discreet.kernel.mechanism import Kind
-from discreet.kernel.nodes import Unfit
-from discreet.kernel.read_sqlglot import read_sqlglot
-from discreet.kernel.rows import filtered
-from discreet.kernel.scalars import value_of
-from discreet.kernel.seal import Draft, MeasureDraft, Read, sealed
+from discreet.base.unit import Neighbours
+from discreet.privacy.kernel.mechanism import Kind
+from discreet.privacy.kernel.nodes import Unfit
+from discreet.privacy.kernel.read_sqlglot import read_sqlglot
+from discreet.privacy.kernel.rows import filtered
+from discreet.privacy.kernel.scalars import value_of
+from discreet.privacy.kernel.seal import Draft, MeasureDraft, Read, sealed
 from kernel_kit import duckdb_tree
 from lying_kit import Liar
 from lying_shapes import SHAPES
@@ -36,7 +36,7 @@ from lying_twins import TWINS
 from lying_world import SCANS
 
 FILE = HERE / "verdicts.txt"
-KERNEL = str(HERE.parents[1] / "src" / "discreet" / "kernel")
+KERNEL = str(HERE.parents[1] / "src" / "discreet" / "privacy" / "kernel")
 
 
 def verdict(pair: Pair) -> str:

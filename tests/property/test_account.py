@@ -5,9 +5,7 @@ from fractions import Fraction
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.account.composition import Limits
-from discreet.account.price import gaussian_sigma_squared, laplace_scale, price
-from discreet.core.event import (
+from discreet.base.event import (
     FREE,
     Approximate,
     Composed,
@@ -21,7 +19,9 @@ from discreet.core.event import (
     Sampled,
     Select,
 )
-from discreet.core.numbers import Delta, Epsilon
+from discreet.base.numbers import Delta, Epsilon
+from discreet.privacy.account.composition import Limits
+from discreet.privacy.account.price import gaussian_sigma_squared, laplace_scale, price
 from sittings import examples
 
 amounts = st.fractions(min_value=Fraction(1, 100), max_value=5, max_denominator=100)

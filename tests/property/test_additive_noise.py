@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.noise.additive import discrete_gaussian_squared, discrete_laplace
-from discreet.noise.laws import GaussianLaw, LaplaceLaw
+from discreet.privacy.noise.additive import discrete_gaussian_squared, discrete_laplace
+from discreet.privacy.noise.laws import GaussianLaw, LaplaceLaw
 from discreet.testing.rng import SeededRng
 from sittings import examples
 

@@ -17,8 +17,8 @@ import discreet
 from discreet.anonymize import release as release_steps
 from discreet.anonymize import run as run_steps
 from discreet.anonymize.run import ColumnRoles, roles_of
-from discreet.api import open as open_curator
 from discreet.cli.app import run as run_command
+from discreet.curator import open as open_curator
 from discreet.errors import DiscreetError, InvalidInput
 from discreet.server.features.anonymize import in_child
 from discreet.server.features.anonymize.pages import AnonymizeBody

@@ -3,7 +3,7 @@
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from discreet.catalog.axes import NamedAxis, parse_axis
+from discreet.data.catalog.axes import NamedAxis, parse_axis
 
 TEXTS = st.text(st.sampled_from("ab./@#+%é 2E"), min_size=1, max_size=6) | st.text(min_size=1)
 PRINTS = st.sampled_from(["0123456789abcdef", "ffffffffffffffff"])

@@ -8,10 +8,10 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.catalog import loads
-from discreet.catalog.toml_text import ColumnProposal, Proposal, TableProposal, render_toml
-from discreet.core.numbers import Delta, Epsilon
-from discreet.core.schema import CategoryDomain, DateDomain, IntegerDomain, NumberDomain
+from discreet.base.numbers import Delta, Epsilon
+from discreet.base.schema import CategoryDomain, DateDomain, IntegerDomain, NumberDomain
+from discreet.data.catalog import loads
+from discreet.data.catalog.toml_text import ColumnProposal, Proposal, TableProposal, render_toml
 from sittings import FULL
 
 NASTY = st.sampled_from(
@@ -113,7 +113,7 @@ def test_what_is_written_reads_back(proposal):
 
 @given(TEXTS, st.datetimes().map(lambda time: time.replace(microsecond=0)))
 def test_single_values_read_back(text, time):
-    from discreet.catalog.toml_text import key, value
+    from discreet.data.catalog.toml_text import key, value
 
     assert tomllib.loads(f"{key(text)} = {value(text)}") == {text: text}
     assert tomllib.loads(f"x = {value(time)}")["x"] == time

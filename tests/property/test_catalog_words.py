@@ -6,10 +6,10 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.catalog.axes import MAX_LISTED, axis_name, describe
-from discreet.core.event import NULL, Positions, Region
-from discreet.core.schema import CategoryDomain, Column, Dataset, IntegerDomain, NumberDomain, Table
-from discreet.core.unit import Neighbours, PrivacyUnit
+from discreet.base.event import NULL, Positions, Region
+from discreet.base.schema import CategoryDomain, Column, Dataset, IntegerDomain, NumberDomain, Table
+from discreet.base.unit import Neighbours, PrivacyUnit
+from discreet.data.catalog.axes import MAX_LISTED, axis_name, describe
 
 SIZE = 13
 LETTERS = tuple("abcdefghijklm")

@@ -10,9 +10,9 @@ import pytest
 
 from checkpoint_kit import Life, checkpointed, differences
 from discreet.errors import LedgerTampered
-from discreet.ledger import checkpoint
-from discreet.ledger.accounts import _RULES
-from discreet.ledger.history import load
+from discreet.privacy.ledger import checkpoint
+from discreet.privacy.ledger.accounts import _RULES
+from discreet.privacy.ledger.history import load
 from sittings import FULL
 
 LIVES, STEPS = (300, 200) if FULL else (6, 90)
@@ -82,5 +82,5 @@ def test_a_checkpoint_that_forgets_something_is_caught(base, monkeypatch, twin):
         assert checkpointed(life.ledger)
     with pytest.raises(LedgerTampered, match="does not say what its history says"):
         life.ledger.verify()
-    monkeypatch.setattr("discreet.ledger.history.require_same", lambda *_: None)
+    monkeypatch.setattr("discreet.privacy.ledger.history.require_same", lambda *_: None)
     assert differences(life.ledger) != []

@@ -6,10 +6,10 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.noise.certified import exp_bounds
-from discreet.noise.coins import BITS, exp_table
-from discreet.noise.laws import GaussianLaw, LaplaceLaw
-from discreet.noise.select import exponential, permute_and_flip, threshold_for
+from discreet.privacy.noise.certified import exp_bounds
+from discreet.privacy.noise.coins import BITS, exp_table
+from discreet.privacy.noise.laws import GaussianLaw, LaplaceLaw
+from discreet.privacy.noise.select import exponential, permute_and_flip, threshold_for
 from discreet.testing.rng import FakeBits, SeededRng
 from noise_kit import appearance_bounds
 from sittings import examples

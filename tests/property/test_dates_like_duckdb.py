@@ -13,14 +13,14 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from discreet.catalog.policy_file import loads
-from discreet.core.schema import SECONDS
+from discreet.ask.plan import expr as e
+from discreet.ask.plan.evaluate import evaluate
+from discreet.ask.plan.ir import CLOCK
+from discreet.ask.sql import dates
+from discreet.ask.sql.bind import bind
+from discreet.base.schema import SECONDS
+from discreet.data.catalog.policy_file import loads
 from discreet.errors import DiscreetError
-from discreet.plan import expr as e
-from discreet.plan.evaluate import evaluate
-from discreet.plan.ir import CLOCK
-from discreet.sql import dates
-from discreet.sql.bind import bind
 
 FIRST, LAST = dt.date(1890, 1, 1), dt.date(2110, 12, 31)
 NARROW = dt.date(2019, 12, 1), dt.date(2020, 12, 31)

@@ -16,8 +16,16 @@ from fractions import Fraction
 import duckdb
 import pytest
 
-from discreet.core.event import NULL
-from discreet.core.schema import (
+from discreet.ask.plan import expr as e
+from discreet.ask.plan.evaluate import evaluate
+from discreet.ask.plan.expr import kinds_of, lattice, points
+from discreet.ask.plan.kinds import SCALARS, kind_of, kind_of_value
+from discreet.ask.plan.regions import to_box
+from discreet.ask.plan.values import infer
+from discreet.ask.sql.write import expressions
+from discreet.ask.sql.write.expressions import Cell, Writer
+from discreet.base.event import NULL
+from discreet.base.schema import (
     BooleanDomain,
     CategoryDomain,
     DateDomain,
@@ -25,14 +33,6 @@ from discreet.core.schema import (
     NumberDomain,
 )
 from discreet.errors import DiscreetError
-from discreet.plan import expr as e
-from discreet.plan.evaluate import evaluate
-from discreet.plan.expr import kinds_of, lattice, points
-from discreet.plan.kinds import SCALARS, kind_of, kind_of_value
-from discreet.plan.regions import to_box
-from discreet.plan.values import infer
-from discreet.sql.write import expressions
-from discreet.sql.write.expressions import Cell, Writer
 from sittings import FULL
 
 HALF = Fraction(1, 2)

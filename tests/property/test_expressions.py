@@ -15,16 +15,16 @@ import pyarrow as pa
 import pytest
 
 from curator_kit import SCHEMAS, MemoryEngine, arrow, catalog_of, world_rows
-from discreet.core.schema import DateDomain, NumberDomain
-from discreet.engine.base import open_exact
+from discreet.ask.plan import expr as e
+from discreet.ask.plan.evaluate import evaluate, outermost_curves
+from discreet.ask.plan.expr import lattice, rounded
+from discreet.ask.plan.values import infer
+from discreet.ask.sql.bind import bind
+from discreet.ask.sql.write import expressions
+from discreet.ask.sql.write.blocks import BlockWriter
+from discreet.base.schema import DateDomain, NumberDomain
+from discreet.data.engines.base import open_exact
 from discreet.errors import DiscreetError
-from discreet.plan import expr as e
-from discreet.plan.evaluate import evaluate, outermost_curves
-from discreet.plan.expr import lattice, rounded
-from discreet.plan.values import infer
-from discreet.sql.bind import bind
-from discreet.sql.write import expressions
-from discreet.sql.write.blocks import BlockWriter
 from engines import ENGINES, compiled, engine_place
 from queries import Questions
 from sittings import FULL

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from discreet import open as open_catalog
+from discreet.ask.sql import aggregates, bind
 from discreet.errors import DiscreetError
-from discreet.sql import aggregates, bind
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "sql.md"
 TOML = """

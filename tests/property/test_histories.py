@@ -25,11 +25,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import discreet
-from discreet.api.curator import policy_of
-from discreet.core.event import Positions, Region
+from discreet.ask.release import sealing, snapshots
+from discreet.base.event import Positions, Region
+from discreet.curator.curator import policy_of
 from discreet.errors import BudgetExceeded, DiscreetError
-from discreet.ledger import Ledger
-from discreet.release import sealing, snapshots
+from discreet.privacy.ledger import Ledger
 from sittings import FULL
 
 SEEDS = range(40 if FULL else 1)

@@ -12,9 +12,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from discreet.core.event import Positions, Region
+from discreet.base.event import Positions, Region
 from discreet.errors import BudgetExceeded, RequestConflict, UnknownName
-from discreet.ledger import Ledger, Payer
+from discreet.privacy.ledger import Ledger, Payer
 from ledger_kit import OWNER, open_ledger, pay
 from region_kit import contains
 from sittings import FULL

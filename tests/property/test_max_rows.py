@@ -14,15 +14,15 @@ import pyarrow as pa
 
 from asking import TOML, catalog, memory, wards
 from curator_kit import MemoryEngine, arrow, catalog_of, planned
-from discreet.api import Curator, policy_of
-from discreet.catalog.catalog import Catalog
-from discreet.catalog.policy_file import loads
+from discreet.ask.plan.ir import scans_of
+from discreet.ask.release.rows_left_out import probe_catalog
+from discreet.ask.sql import relations
+from discreet.ask.sql.write import blocks
+from discreet.curator import Curator, policy_of
+from discreet.data.catalog.catalog import Catalog
+from discreet.data.catalog.policy_file import loads
 from discreet.errors import DiscreetError
-from discreet.ledger.ledger import Ledger
-from discreet.plan.ir import scans_of
-from discreet.release.rows_left_out import probe_catalog
-from discreet.sql import relations
-from discreet.sql.write import blocks
+from discreet.privacy.ledger.ledger import Ledger
 from discreet.testing import SeededRng
 from duckdb_kit import room
 from queries import Questions

@@ -14,12 +14,12 @@ from itertools import product
 import pytest
 
 from discreet import open as open_catalog
+from discreet.ask.plan.ir import fields_of
+from discreet.ask.release import answer as finishing
+from discreet.ask.release import selection as ranking
+from discreet.base.answer import Answer
+from discreet.base.answer_text import RankError, worst
 from discreet.cli.query import answer_words
-from discreet.core.answer import Answer
-from discreet.core.answer_text import RankError, worst
-from discreet.plan.ir import fields_of
-from discreet.release import answer as finishing
-from discreet.release import selection as ranking
 from discreet.server.pgwire.question import pg_result
 from discreet.server.pgwire.types import TEXT, WireColumn
 from sittings import FULL

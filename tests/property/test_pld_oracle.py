@@ -8,11 +8,11 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.account.batch import batch_epsilon
-from discreet.account.convert import epsilon_of_rho
-from discreet.account.price import price
-from discreet.core.event import Approximate, Composed, Gaussian, Laplace, Pure, Repeated, Sampled
-from discreet.core.numbers import Delta, Epsilon
+from discreet.base.event import Approximate, Composed, Gaussian, Laplace, Pure, Repeated, Sampled
+from discreet.base.numbers import Delta, Epsilon
+from discreet.privacy.account.batch import batch_epsilon
+from discreet.privacy.account.convert import epsilon_of_rho
+from discreet.privacy.account.price import price
 from sittings import FULL
 
 INTERVAL = 1e-3

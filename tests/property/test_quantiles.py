@@ -17,8 +17,8 @@ import numpy as np
 import pytest
 
 from curator_kit import MemoryEngine, arrow, catalog_of, planned
-from discreet.kernel.look import rank_utilities
-from discreet.kernel.mechanism import Selection
+from discreet.privacy.kernel.look import rank_utilities
+from discreet.privacy.kernel.mechanism import Selection
 from world_catalog import TABLES
 
 BINS = 3

@@ -13,9 +13,9 @@ import pytest
 from sqlglot import exp
 
 from discreet import open as open_catalog
-from discreet.plan.evaluate import evaluate
-from discreet.sql import spelling
-from discreet.sql.bind import bind
+from discreet.ask.plan.evaluate import evaluate
+from discreet.ask.sql import spelling
+from discreet.ask.sql.bind import bind
 
 TOML = """
 [engine]

@@ -12,9 +12,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import discreet
+from discreet.ask.sql.write.blocks import BlockWriter
 from discreet.errors import DiscreetError
-from discreet.kernel.canonical import ranked_select
-from discreet.sql.write.blocks import BlockWriter
+from discreet.privacy.kernel.canonical import ranked_select
 from duckdb_kit import room
 from sittings import FULL
 

@@ -28,14 +28,14 @@ from curator_kit import (
     without,
     world_rows,
 )
-from discreet.catalog.axes import parse_axis
-from discreet.core.event import NULL, Positions
-from discreet.core.schema import BooleanDomain, CategoryDomain, DateDomain, IntegerDomain
+from discreet.ask.sql.write.blocks import BlockWriter
+from discreet.base.event import NULL, Positions
+from discreet.base.schema import BooleanDomain, CategoryDomain, DateDomain, IntegerDomain
+from discreet.data.catalog.axes import parse_axis
 from discreet.errors import DiscreetError
-from discreet.kernel import canonical, sources
-from discreet.kernel.cells import source_cell
-from discreet.kernel.nodes import Unfit
-from discreet.sql.write.blocks import BlockWriter
+from discreet.privacy.kernel import canonical, sources
+from discreet.privacy.kernel.cells import source_cell
+from discreet.privacy.kernel.nodes import Unfit
 from queries import Questions
 from sittings import FULL, sittings
 

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import InvalidInput
-from discreet.synth.measure.one_way_marginals import dependence
-from discreet.synth.models.conditional_chain import Network, Node
+from discreet.measure.one_way_marginals import dependence
+from discreet.work.synth.models.conditional_chain import Network, Node
 from sittings import examples
 from synth_kit import shape_of
 

@@ -7,15 +7,15 @@ import json
 import numpy as np
 import pytest
 
-from discreet.core.schema import IntegerDomain
-from discreet.report import to_fragment, to_json
-from discreet.synth.columns import Coded, Encoding
-from discreet.synth.measure.private_marginals import PrivateMarginals
-from discreet.synth.measure.sealing import MemoryCounter
-from discreet.synth.methods.registry import METHODS
-from discreet.synth.report.make_reports import owner_report
-from discreet.synth.report.publishable import Subject, publishable_report
+from discreet.base.schema import IntegerDomain
+from discreet.measure.columns import Coded, Encoding
+from discreet.measure.private_marginals import PrivateMarginals
+from discreet.measure.sealing import MemoryCounter
+from discreet.show import to_fragment, to_json
 from discreet.testing import SeededRng
+from discreet.work.synth.methods.registry import METHODS
+from discreet.work.synth.report.make_reports import owner_report
+from discreet.work.synth.report.publishable import Subject, publishable_report
 from sittings import FULL
 from synth_kit import BUDGETS, neighbours
 

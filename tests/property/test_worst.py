@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.core.event import Positions, Region
-from discreet.core.unit import Neighbours
-from discreet.ledger.worst.worst_hit import CELL_CAP, Worst
+from discreet.base.event import Positions, Region
+from discreet.base.unit import Neighbours
+from discreet.privacy.ledger.worst.worst_hit import CELL_CAP, Worst
 from region_kit import contains
 from sittings import FULL
 

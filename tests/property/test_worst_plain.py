@@ -7,11 +7,11 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 
-from discreet.core.event import Positions, Region
-from discreet.core.unit import Neighbours
-from discreet.ledger.worst.grid import FARTHEST, UNCUT, Axis
-from discreet.ledger.worst.small_grids import Nearest
-from discreet.ledger.worst.worst_hit import Worst
+from discreet.base.event import Positions, Region
+from discreet.base.unit import Neighbours
+from discreet.privacy.ledger.worst.grid import FARTHEST, UNCUT, Axis
+from discreet.privacy.ledger.worst.small_grids import Nearest
+from discreet.privacy.ledger.worst.worst_hit import Worst
 from plain_worst import everything, plain, refined, touched, width
 from sittings import FULL
 

@@ -10,8 +10,8 @@ import pytest
 
 from asking import reads
 from bombs import bombs
+from discreet.ask.plan import expr as e
 from discreet.errors import InvalidInput, QueryRefused, UnknownName
-from discreet.plan import expr as e
 
 SECONDS = 1.0
 MEGABYTES = 200

@@ -7,11 +7,11 @@ import pyarrow as pa
 import pytest
 
 import discreet
+from discreet.ask.release import snapshots
 from discreet.errors import InvalidInput
-from discreet.ledger.accounts import Versions
-from discreet.publish import totals
-from discreet.publish.totals import TotalsRequest
-from discreet.release import snapshots
+from discreet.privacy.ledger.accounts import Versions
+from discreet.work.publish import totals
+from discreet.work.publish.totals import TotalsRequest
 from shop_kit import TODAY, declared, opened, spent
 
 # 3. Declarations that change.

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from curator_kit import MemoryEngine, arrow, catalog_of, world_rows
-from discreet.api import Curator
+from discreet.curator import Curator
 from discreet.errors import DiscreetError
 from discreet.testing import SeededRng
 from engines import ENGINES, fill_postgres, postgres_url

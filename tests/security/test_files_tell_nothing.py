@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import discreet
-from discreet.api import opened_catalog
-from discreet.engine.delta import delta_files
+from discreet.curator import opened_catalog
+from discreet.data.engines.delta import delta_files
 from discreet.errors import DiscreetError
 
 DELTA = Path(__file__).resolve().parents[1] / "fixtures" / "delta"

@@ -9,11 +9,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import discreet
-from discreet.catalog import policy_file
-from discreet.engine.duckdb.canonical import SourceOrigin
+from discreet.ask.release import snapshots
+from discreet.ask.release.snapshots import Group
+from discreet.data.catalog import policy_file
+from discreet.data.engines.duckdb.canonical import SourceOrigin
 from discreet.errors import BudgetExceeded, CatalogError
-from discreet.release import snapshots
-from discreet.release.snapshots import Group
 
 
 def one_of_two_names(folder):
@@ -96,7 +96,7 @@ def test_the_twin_that_numbers_by_name_alone_is_caught(tmp_path, monkeypatch):
     def by_name(*given):
         return {name: number.split("+")[-1] for name, number in numbered(*given).items()}
 
-    monkeypatch.setattr("discreet.release.pipeline.snapshots_of", by_name)
+    monkeypatch.setattr("discreet.ask.release.pipeline.snapshots_of", by_name)
     asked_over_twins(tmp_path)  # two answers about Eva for the price of one
 
 

@@ -11,10 +11,10 @@ import sqlglot
 from sqlglot import exp
 
 from curator_kit import MemoryEngine, arrow, catalog_of, planned, world_rows
+from discreet.ask.plan.kinds import SCALARS
+from discreet.ask.sql.scalars import _RULES
+from discreet.ask.sql.write import expressions
 from discreet.errors import DiscreetError, QueryRefused
-from discreet.plan.kinds import SCALARS
-from discreet.sql.scalars import _RULES
-from discreet.sql.write import expressions
 from queries import Mutator
 from sittings import FULL, sittings
 

@@ -15,9 +15,9 @@ import pyarrow.csv as csv
 import pytest
 
 import discreet
+from discreet.ask.release import pipeline
 from discreet.errors import DiscreetError
-from discreet.kernel.look import exact, noised
-from discreet.release import pipeline
+from discreet.privacy.kernel.look import exact, noised
 from engines import engine_place
 from lying_world import compared
 from sittings import FULL

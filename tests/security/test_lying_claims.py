@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from curator_kit import risk
-from discreet.core.event import Composed, Failing, Gaussian, Laplace, Pure, Select
-from discreet.core.schema import (
+from discreet.base.event import Composed, Failing, Gaussian, Laplace, Pure, Select
+from discreet.base.schema import (
     BooleanDomain,
     CategoryDomain,
     DateDomain,
@@ -22,14 +22,14 @@ from discreet.core.schema import (
     IntegerDomain,
     NumberDomain,
 )
-from discreet.core.unit import Neighbours
-from discreet.engine.arrow import plain_table
-from discreet.engine.base import Exact
-from discreet.kernel.look import exact, look
-from discreet.kernel.mechanism import Kind, LargestGroup, Mechanisms, Selection, Stability
-from discreet.kernel.nodes import Unfit
-from discreet.kernel.seal import Draft, MeasureDraft, Read, admit, sealed
-from discreet.noise.laws import GaussianLaw, LaplaceLaw
+from discreet.base.unit import Neighbours
+from discreet.data.engines.arrow import plain_table
+from discreet.data.engines.base import Exact
+from discreet.privacy.kernel.look import exact, look
+from discreet.privacy.kernel.mechanism import Kind, LargestGroup, Mechanisms, Selection, Stability
+from discreet.privacy.kernel.nodes import Unfit
+from discreet.privacy.kernel.seal import Draft, MeasureDraft, Read, admit, sealed
+from discreet.privacy.noise.laws import GaussianLaw, LaplaceLaw
 from discreet.testing import SeededRng
 from lying_twins import P, R, V, counted
 from lying_world import SCANS, World, read_duckdb

@@ -12,10 +12,10 @@ from itertools import combinations_with_replacement, product
 
 import pytest
 
-from discreet.core.unit import Neighbours
-from discreet.kernel.nodes import Unfit
-from discreet.kernel.read_sqlglot import read_sqlglot
-from discreet.kernel.seal import Draft, Read, sealed
+from discreet.base.unit import Neighbours
+from discreet.privacy.kernel.nodes import Unfit
+from discreet.privacy.kernel.read_sqlglot import read_sqlglot
+from discreet.privacy.kernel.seal import Draft, Read, sealed
 from lying_kit import Liar
 from lying_shapes import SHAPES
 from lying_twins import TWINS, Twin

@@ -8,14 +8,14 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.api.curator import policy_of
-from discreet.core.event import Positions, Region
-from discreet.core.schema import Refresh
+from discreet.ask.release import sealing as release_sealing
+from discreet.ask.release import snapshots
+from discreet.base.event import Positions, Region
+from discreet.base.schema import Refresh
+from discreet.curator.curator import policy_of
 from discreet.errors import BudgetExceeded, CatalogError
-from discreet.ledger import Ledger
-from discreet.release import sealing as release_sealing
-from discreet.release import snapshots
-from discreet.synth.measure import sealing as synth_sealing
+from discreet.measure import sealing as synth_sealing
+from discreet.privacy.ledger import Ledger
 from ledger_kit import as_a_new_process
 from shop_kit import ROWS, TODAY, YESTERDAY, a_day_passes, declared, opened, spent
 

@@ -11,7 +11,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from discreet.synth.methods import rap
+from discreet.work.synth.methods import rap
 from synth_kit import BUDGETS, OPTIONS, neighbours, violations
 
 PAIRS = 50

@@ -22,14 +22,14 @@ from curator_kit import (
     without,
     world_rows,
 )
-from discreet.api import Curator
-from discreet.core.bill import Spent
-from discreet.core.event import FREE
+from discreet.ask.release import answer as assembled
+from discreet.ask.release.desk import Request
+from discreet.ask.release.pipeline import prepared
+from discreet.base.bill import Spent
+from discreet.base.event import FREE
+from discreet.curator import Curator
 from discreet.errors import DiscreetError, EngineFailed
-from discreet.kernel import look
-from discreet.release import answer as assembled
-from discreet.release.desk import Request
-from discreet.release.pipeline import prepared
+from discreet.privacy.kernel import look
 from discreet.testing import FakeEngine, SeededRng
 from queries import Questions
 from sittings import FULL

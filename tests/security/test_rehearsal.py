@@ -5,18 +5,18 @@ from dataclasses import replace
 import pytest
 
 from asking import catalog, curator
-from discreet.api import Curator, policy_of
-from discreet.catalog.policy_file import loads
-from discreet.core.answer import REHEARSAL, Answer
-from discreet.core.numbers import Epsilon
+from discreet.ask.release.desk import PlainDesk, Request
+from discreet.ask.release.statement import release
+from discreet.ask.release.stored_answers import pack, unpack
+from discreet.base.answer import REHEARSAL, Answer
+from discreet.base.numbers import Epsilon
+from discreet.curator import Curator, policy_of
+from discreet.data.catalog.policy_file import loads
 from discreet.errors import CatalogError, InvalidInput, UnknownName
-from discreet.kernel import look as kernel_look
-from discreet.kernel.nodes import Unfit
-from discreet.kernel.rehearsal import SeedRequest, _SeededWords, words_for
-from discreet.ledger.ledger import Ledger
-from discreet.release.desk import PlainDesk, Request
-from discreet.release.statement import release
-from discreet.release.stored_answers import pack, unpack
+from discreet.privacy.kernel import look as kernel_look
+from discreet.privacy.kernel.nodes import Unfit
+from discreet.privacy.kernel.rehearsal import SeedRequest, _SeededWords, words_for
+from discreet.privacy.ledger.ledger import Ledger
 from discreet.testing import SeededRng
 
 SEX = "SELECT sex, COUNT(*) AS n, SUM(age) AS a FROM people GROUP BY sex"
@@ -163,7 +163,7 @@ def test_what_is_public_is_read_from_the_final_sql(asked):
     """The planner's word is not asked: `sealed` finds the dataset in the SQL that will run."""
     with pytest.raises(Unfit):
         words_for(SeedRequest(1, "q"), ())
-    from discreet.release.pipeline import prepared
+    from discreet.ask.release.pipeline import prepared
 
     for sql, public in (
         (SEX, True),

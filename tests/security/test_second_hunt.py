@@ -11,17 +11,17 @@ import pytest
 
 from asking import catalog, engine, memory, people, plan
 from curator_kit import exact_of
-from discreet.catalog.axes import axis_name
-from discreet.catalog.policy_file import loads
-from discreet.core.numbers import Epsilon
-from discreet.core.schema import IntegerDomain
-from discreet.core.unit import Neighbours, PrivacyUnit
+from discreet.ask.plan.evaluate import is_like
+from discreet.ask.plan.ir import Filter
+from discreet.ask.release.desk import Request
+from discreet.ask.release.sealing import seal
+from discreet.base.numbers import Epsilon
+from discreet.base.schema import IntegerDomain
+from discreet.base.unit import Neighbours, PrivacyUnit
+from discreet.data.catalog.axes import axis_name
+from discreet.data.catalog.policy_file import loads
 from discreet.errors import CatalogError, InvalidInput
-from discreet.kernel.nodes import Unfit
-from discreet.plan.evaluate import is_like
-from discreet.plan.ir import Filter
-from discreet.release.desk import Request
-from discreet.release.sealing import seal
+from discreet.privacy.kernel.nodes import Unfit
 from permits import of_engine
 
 TOML = """
@@ -112,7 +112,7 @@ def test_max_rows_is_a_whole_number(rows):
 
 def test_a_missing_column_does_not_show_the_first_line(tmp_path):
     """A CSV without its header has somebody's cells for names."""
-    from discreet.api import open as open_curator
+    from discreet.curator import open as open_curator
 
     (tmp_path / "p.csv").write_text("Jane Doe,1985-03-04\nJohn Roe,1990-01-01\n")
     (tmp_path / "discreet.toml").write_text(
@@ -127,9 +127,9 @@ def test_a_missing_column_does_not_show_the_first_line(tmp_path):
 
 
 def test_a_huge_epsilon_does_not_poison_what_follows():
-    from discreet.noise.laws import LaplaceLaw
-    from discreet.release.answer import _estimates
-    from discreet.release.stored_answers import PaidValue, cells_of
+    from discreet.ask.release.answer import _estimates
+    from discreet.ask.release.stored_answers import PaidValue, cells_of
+    from discreet.privacy.noise.laws import LaplaceLaw
 
     found = plan("SELECT COUNT(*) FROM people", epsilon="1")
     cells = cells_of(found.question)

@@ -11,11 +11,11 @@ import pyarrow as pa
 import pytest
 
 from curator_kit import DATASET, SCHEMAS, TABLES, MemoryEngine, catalog_of, planned
-from discreet.api import Curator
-from discreet.core.numbers import Delta
-from discreet.noise.laws import LaplaceLaw
-from discreet.noise.select import threshold_for
-from discreet.plan.plan import PrivateGroups
+from discreet.ask.plan.plan import PrivateGroups
+from discreet.base.numbers import Delta
+from discreet.curator import Curator
+from discreet.privacy.noise.laws import LaplaceLaw
+from discreet.privacy.noise.select import threshold_for
 from discreet.testing import FakeEngine, SeededRng, assert_frequency
 from nasty_rows import arrow
 from noise_kit import appearance_bounds

@@ -8,13 +8,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from discreet.engine import column_types
-from discreet.engine.column_types import ColumnKind, Storage, read_as
-from discreet.engine.duckdb.canonical import SnapshotMaker
-from discreet.engine.duckdb.engine import DuckDBEngine
+from discreet.data.engines import column_types
+from discreet.data.engines.column_types import ColumnKind, Storage, read_as
+from discreet.data.engines.duckdb.canonical import SnapshotMaker
+from discreet.data.engines.duckdb.engine import DuckDBEngine
 from discreet.errors import CatalogError
-from discreet.kernel import canonical, sources
-from discreet.kernel.cells import unit_cell
+from discreet.privacy.kernel import canonical, sources
+from discreet.privacy.kernel.cells import unit_cell
 from ledger_kit import as_a_new_process
 from shop_kit import opened
 

@@ -12,10 +12,10 @@ import pyarrow as pa
 import pytest
 
 from copying import MemoryEngine, catalog_of, people, visits
-from discreet.synth.columns import Bins, outline_of
-from discreet.synth.measure import learned_domains as learning
-from discreet.synth.measure.learned_domains import LearningContext, learn, narrowed
-from discreet.synth.measure.private_marginals import MarginalBudget, Measured, PrivateMarginals
+from discreet.measure import learned_domains as learning
+from discreet.measure.columns import Bins, outline_of
+from discreet.measure.learned_domains import LearningContext, learn, narrowed
+from discreet.measure.private_marginals import MarginalBudget, Measured, PrivateMarginals
 from discreet.testing import SeededRng
 from permits import paid
 from town_source import town_source

@@ -15,16 +15,16 @@ import numpy as np
 import pytest
 
 from copying import MemoryEngine, catalog_of, curator, people, visits
-from discreet.core.schema import CategoryDomain, IntegerDomain
-from discreet.core.unit import Neighbours
-from discreet.kernel.facts import SelectedCodes
-from discreet.kernel.nodes import Unfit
-from discreet.plan.ir import bound_rows
-from discreet.synth.columns import Coded, binned, scan_of
-from discreet.synth.measure import sealing
-from discreet.synth.measure import sealing as codes_sql
-from discreet.synth.measure.private_marginals import CountSensitivity
-from discreet.synth.measure.sealing import seal_codes, seal_words
+from discreet.ask.plan.ir import bound_rows
+from discreet.base.schema import CategoryDomain, IntegerDomain
+from discreet.base.unit import Neighbours
+from discreet.measure import sealing
+from discreet.measure import sealing as codes_sql
+from discreet.measure.columns import Coded, binned, scan_of
+from discreet.measure.private_marginals import CountSensitivity
+from discreet.measure.sealing import seal_codes, seal_words
+from discreet.privacy.kernel.facts import SelectedCodes
+from discreet.privacy.kernel.nodes import Unfit
 from discreet.testing import FakeEngine
 from duckdb_kit import room
 

@@ -8,10 +8,10 @@ from functools import partial
 import numpy as np
 import pytest
 
-from discreet.synth.measure.private_marginals import PrivateMarginals
-from discreet.synth.methods import tree
-from discreet.synth.methods.registry import METHODS
-from discreet.synth.models.conditional_chain import Network, Node
+from discreet.measure.private_marginals import PrivateMarginals
+from discreet.work.synth.methods import tree
+from discreet.work.synth.methods.registry import METHODS
+from discreet.work.synth.models.conditional_chain import Network, Node
 from synth_kit import BUDGETS, EVERY_METHOD, OPTIONS, neighbours, violations
 
 PAIRS = 40
@@ -130,7 +130,7 @@ def test_a_broken_method_is_caught(twin):
 def test_a_tree_with_an_undeclared_factor_in_its_scores_is_caught(monkeypatch):
     """The real method with one real mistake: scores of twice the size."""
     monkeypatch.setattr(
-        "discreet.synth.measure.one_way_marginals.dependence",
+        "discreet.measure.one_way_marginals.dependence",
         lambda counts, weights: int(4 * counts.max(initial=0)),
     )
     assert "a score moved too far" in hunt(tree.fit, PAIRS // 2, seed=14)

@@ -9,14 +9,14 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from discreet.core.schema import IntegerDomain
-from discreet.report import to_json
-from discreet.synth.columns import Coded, Encoding
-from discreet.synth.measure.private_marginals import whole
-from discreet.synth.methods.registry import METHODS, Method
-from discreet.synth.report import publishable
-from discreet.synth.report.publishable import Subject
+from discreet.base.schema import IntegerDomain
+from discreet.measure.columns import Coded, Encoding
+from discreet.measure.private_marginals import whole
+from discreet.show import to_json
 from discreet.testing import SeededRng
+from discreet.work.synth.methods.registry import METHODS, Method
+from discreet.work.synth.report import publishable
+from discreet.work.synth.report.publishable import Subject
 from sittings import FULL
 from synth_kit import CONCENTRATED, TracingMarginals, neighbours
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from discreet.synth import selection
-from discreet.synth.methods.registry import METHODS
-from discreet.synth.selection import choose_method
+from discreet.work.synth import selection
+from discreet.work.synth.methods.registry import METHODS
+from discreet.work.synth.selection import choose_method
 from synth_kit import BUDGETS, neighbours, violations
 
 PAIRS = 8

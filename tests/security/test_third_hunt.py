@@ -11,11 +11,11 @@ import pytest
 
 import discreet
 from curator_kit import MemoryEngine, arrow, catalog_of, planned, world_rows
-from discreet.engine import functions
-from discreet.engine.base import open_exact
-from discreet.kernel.canonical import CanonicalRecipe
-from discreet.kernel.facts import facts_of
-from discreet.kernel.nodes import Unfit
+from discreet.data.engines import functions
+from discreet.data.engines.base import open_exact
+from discreet.privacy.kernel.canonical import CanonicalRecipe
+from discreet.privacy.kernel.facts import facts_of
+from discreet.privacy.kernel.nodes import Unfit
 from kernel_kit import SCANS, trees
 from permits import paid
 

@@ -13,16 +13,21 @@ from pathlib import Path
 
 import pytest
 
-from discreet.catalog.policy_file import loads
-from discreet.core.numbers import Epsilon
-from discreet.kernel import canonical
-from discreet.kernel.canonical import CanonicalRecipe, CatalogScans, Declared, stored_columns
-from discreet.kernel.nodes import Name, StoredScan, Unfit
-from discreet.plan import evaluate, values
-from discreet.plan.plan import ask, make_plan
-from discreet.release.sealing import seal
-from discreet.sql.bind import bind
-from discreet.sql.write import statement
+from discreet.ask.plan import evaluate, values
+from discreet.ask.plan.plan import ask, make_plan
+from discreet.ask.release.sealing import seal
+from discreet.ask.sql.bind import bind
+from discreet.ask.sql.write import statement
+from discreet.base.numbers import Epsilon
+from discreet.data.catalog.policy_file import loads
+from discreet.privacy.kernel import canonical
+from discreet.privacy.kernel.canonical import (
+    CanonicalRecipe,
+    CatalogScans,
+    Declared,
+    stored_columns,
+)
+from discreet.privacy.kernel.nodes import Name, StoredScan, Unfit
 from discreet.testing import FakeEngine
 from duckdb_kit import room
 from lying_world import World, compared

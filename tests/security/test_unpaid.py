@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-import discreet.core.proof as permits
+import discreet.base.proof as permits
 import unpaid_ways
-from discreet.core.proof import Permit
-from discreet.engine import base
+from discreet.base.proof import Permit
+from discreet.data.engines import base
 from discreet.errors import InternalError
-from discreet.kernel import look
-from discreet.learn import private_rows
-from discreet.ledger import Ledger
-from discreet.publish import measure
-from discreet.synth.measure import learned_domains, sealing
+from discreet.measure import learned_domains, sealing
+from discreet.privacy.kernel import look
+from discreet.privacy.ledger import Ledger
+from discreet.work.learn import private_rows
+from discreet.work.publish import measure
 from ledger_kit import pay, policy
 from permits import paid
 from unpaid_ways import FORGED, Rows, closed, opened

@@ -6,7 +6,7 @@ import sys
 HIDDEN = "import sys\nfor name in ('scipy', 'cryptography', 'fastapi', 'jax', 'pandas'):\n    sys.modules[name] = None\n"
 PLAIN = """
 import discreet
-import discreet.api
+import discreet.curator
 import discreet.cli.publish, discreet.cli.survey, discreet.cli.learn
 found = discreet.reconcile({"t": 2005, "m": 1001, "f": 995}, {"t": 8, "m": 50, "f": 32}, ["t = m + f"])
 assert round(found["t"], 1) == 2004.2, found

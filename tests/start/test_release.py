@@ -246,7 +246,7 @@ def test_a_release_is_whole(shipped):
 def test_lessons_and_docs_are_inside_the_wheel(shipped):
     (wheel,) = shipped.glob("*.whl")
     names = set(zipfile.ZipFile(wheel).namelist())
-    for path in (ROOT / "src" / "discreet" / "course" / "lessons").rglob("*"):
+    for path in (ROOT / "src" / "discreet" / "lab" / "course" / "lessons").rglob("*"):
         if path.is_file() and path.suffix != ".pyc":
             assert path.relative_to(ROOT / "src").as_posix() in names
     for path in (ROOT / "docs").rglob("*.md"):

@@ -9,10 +9,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from discreet.noise.additive import discrete_gaussian_squared, discrete_laplace
-from discreet.noise.error_bars import combined_half_width
-from discreet.noise.laws import GaussianLaw, LaplaceLaw
-from discreet.noise.rng import SystemRng
+from discreet.privacy.noise.additive import discrete_gaussian_squared, discrete_laplace
+from discreet.privacy.noise.error_bars import combined_half_width
+from discreet.privacy.noise.laws import GaussianLaw, LaplaceLaw
+from discreet.privacy.noise.rng import SystemRng
 from discreet.testing.rng import SeededRng
 from discreet.testing.statistics import assert_frequency, assert_law
 from noise_kit import coverage

@@ -11,7 +11,7 @@ import time
 import numpy as np
 import pytest
 
-from discreet.noise.additive import discrete_gaussian_squared, discrete_laplace
+from discreet.privacy.noise.additive import discrete_gaussian_squared, discrete_laplace
 
 DRAWS = 4000
 LIMIT = 6.2 / DRAWS**0.5

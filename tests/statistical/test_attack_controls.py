@@ -6,15 +6,15 @@ from pathlib import Path
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "unit" / "attack"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "unit" / "lab" / "attacks"))
 
 from release_kit import people
 
-from discreet.attack.release_risk.inference import guessed
-from discreet.attack.release_risk.linkability import joined
-from discreet.attack.release_risk.releases import difference, parties_of
-from discreet.attack.release_risk.singling_out import question_from, singling_out
-from discreet.noise.error_bars import lower_limit
+from discreet.lab.attacks.release_risk.inference import guessed
+from discreet.lab.attacks.release_risk.linkability import joined
+from discreet.lab.attacks.release_risk.releases import difference, parties_of
+from discreet.lab.attacks.release_risk.singling_out import question_from, singling_out
+from discreet.privacy.noise.error_bars import lower_limit
 from sittings import FULL
 
 ALPHA = 1e-9

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet.noise.additive import discrete_gaussian_squared, discrete_laplace
-from discreet.noise.laws import LaplaceLaw
-from discreet.noise.random_response import coin_response
-from discreet.noise.rng import SystemRng
-from discreet.noise.select import exponential_rows, keep_groups, threshold_for
+from discreet.privacy.noise.additive import discrete_gaussian_squared, discrete_laplace
+from discreet.privacy.noise.laws import LaplaceLaw
+from discreet.privacy.noise.random_response import coin_response
+from discreet.privacy.noise.rng import SystemRng
+from discreet.privacy.noise.select import exponential_rows, keep_groups, threshold_for
 from discreet.testing.rng import SeededRng
 from discreet.testing.statistics import audit
 from noise_kit import permute_and_flip_rows

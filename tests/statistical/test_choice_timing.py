@@ -12,7 +12,7 @@ import time
 import numpy as np
 import pytest
 
-from discreet.noise.select import exponential, permute_and_flip
+from discreet.privacy.noise.select import exponential, permute_and_flip
 
 CALLS = 4000
 SIZE = 2000

@@ -16,10 +16,10 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from curator_kit import catalog_of, planned
-from discreet.kernel.look import ExactResults, noised
-from discreet.noise.rng import SystemRng
-from discreet.release import confidence_sets, selection
-from discreet.release.answer import finish
+from discreet.ask.release import confidence_sets, selection
+from discreet.ask.release.answer import finish
+from discreet.privacy.kernel.look import ExactResults, noised
+from discreet.privacy.noise.rng import SystemRng
 from discreet.testing import SeededRng, assert_frequency
 from sittings import FULL
 
@@ -125,7 +125,7 @@ def test_bars_made_for_less_are_caught(aggregate, monkeypatch):
 
 def test_bars_of_a_box_around_the_measures_are_caught_as_too_wide(monkeypatch):
     """The way it was before: a variance bounded by interval arithmetic over three measures."""
-    monkeypatch.setattr("discreet.release.error_bars.spread_form", lambda _expr: None)
+    monkeypatch.setattr("discreet.ask.release.error_bars.spread_form", lambda _expr: None)
     truth, table = released("STDDEV(age)", 10_000, "1", size=500)
     bar, error = widths(truth, table)
     assert bar > 2 * error
@@ -140,7 +140,7 @@ def test_answers_without_a_bar_are_caught(monkeypatch):
         ends = shown(form, row, laws, failure)
         return None if ends == unbounded else ends
 
-    monkeypatch.setattr("discreet.release.error_bars.ratio_set", hidden)
+    monkeypatch.setattr("discreet.ask.release.error_bars.ratio_set", hidden)
     truth, table = released("AVG(age)", 5, "1", size=500)
     with pytest.raises(AssertionError, match="without an error bar"):
         hits(truth, table)

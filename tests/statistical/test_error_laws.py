@@ -16,10 +16,10 @@ from scipy import stats
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from curator_kit import MemoryEngine, arrow, catalog_of, planned, world_rows
-from discreet.kernel.look import ExactResults, noised
-from discreet.noise.laws import GaussianLaw, LaplaceLaw
-from discreet.noise.rng import SystemRng
-from discreet.release.answer import finish
+from discreet.ask.release.answer import finish
+from discreet.privacy.kernel.look import ExactResults, noised
+from discreet.privacy.noise.laws import GaussianLaw, LaplaceLaw
+from discreet.privacy.noise.rng import SystemRng
 from discreet.testing import ALPHA, SeededRng, assert_frequency, assert_law
 from sittings import FULL
 

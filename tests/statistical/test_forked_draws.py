@@ -15,8 +15,8 @@ DRAWS = 10_000
 PARENT = f"""
 import multiprocessing, sys
 import numpy as np
-from discreet.noise.additive import discrete_laplace
-from discreet.noise.rng import SystemRng
+from discreet.privacy.noise.additive import discrete_laplace
+from discreet.privacy.noise.rng import SystemRng
 from discreet.testing.rng import SeededRng
 
 SHARED = SystemRng()

@@ -10,19 +10,19 @@ import numpy as np
 import pyarrow.compute as pc
 import pytest
 
-from discreet.account.convert import rho_of_target
-from discreet.core.display import silent
-from discreet.core.schema import CategoryDomain, IntegerDomain
+from discreet.base.display import silent
+from discreet.base.schema import CategoryDomain, IntegerDomain
 from discreet.errors import MissingExtra
-from discreet.examples.benchmark_tables import adult
-from discreet.learn.classifier import Classifier, fit_classifier
-from discreet.learn.evaluation import auc
-from discreet.learn.features import encoding_of, feature_column
-from discreet.learn.private_rows import PaidRows, PrivateResiduals
-from discreet.learn.read_file import codes_of_table
-from discreet.synth.columns import Coded
-from discreet.synth.measure.private_marginals import CountSensitivity, MarginalBudget
+from discreet.lab.town.benchmark_tables import adult
+from discreet.measure.columns import Coded
+from discreet.measure.private_marginals import CountSensitivity, MarginalBudget
+from discreet.privacy.account.convert import rho_of_target
 from discreet.testing import SeededRng
+from discreet.work.learn.classifier import Classifier, fit_classifier
+from discreet.work.learn.evaluation import auc
+from discreet.work.learn.features import encoding_of, feature_column
+from discreet.work.learn.private_rows import PaidRows, PrivateResiduals
+from discreet.work.learn.read_file import codes_of_table
 
 RANGES = {
     "age": (0, 100),

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from scipy.stats import beta
 
-from discreet.learn.private_rows import FARTHEST, WHOLE, Grouping, PaidRows, PrivateResiduals
-from discreet.synth.measure.private_marginals import CountSensitivity, MarginalBudget
+from discreet.measure.private_marginals import CountSensitivity, MarginalBudget
 from discreet.testing import SeededRng
+from discreet.work.learn.private_rows import FARTHEST, WHOLE, Grouping, PaidRows, PrivateResiduals
 from learning import codes, encoding
 
 ALPHA = 1e-6

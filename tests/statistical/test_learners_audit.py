@@ -11,19 +11,19 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from discreet.account.batch import NoisySteps, least_noise
-from discreet.core.display import silent
-from discreet.core.schema import CategoryDomain
-from discreet.learn import classifier
-from discreet.learn.classifier import Classifier, fit_classifier
-from discreet.learn.learners import dp_sgd
-from discreet.learn.learners.dp_sgd import BOUND, LARGEST_INPUT, Layers
-from discreet.learn.learners.registry import tunable
-from discreet.learn.private_rows import PaidRows, PrivateResiduals
-from discreet.synth.columns import Coded, Encoding
-from discreet.synth.measure.private_marginals import CountSensitivity, MarginalBudget
+from discreet.base.display import silent
+from discreet.base.schema import CategoryDomain
+from discreet.measure.columns import Coded, Encoding
+from discreet.measure.private_marginals import CountSensitivity, MarginalBudget
+from discreet.privacy.account.batch import NoisySteps, least_noise
 from discreet.testing import SeededRng
 from discreet.testing.statistics import audit
+from discreet.work.learn import classifier
+from discreet.work.learn.classifier import Classifier, fit_classifier
+from discreet.work.learn.learners import dp_sgd
+from discreet.work.learn.learners.dp_sgd import BOUND, LARGEST_INPUT, Layers
+from discreet.work.learn.learners.registry import tunable
+from discreet.work.learn.private_rows import PaidRows, PrivateResiduals
 
 DELTA = Fraction(1, 10**6)
 RHO = Fraction(1, 50)  # epsilon 1 at this delta

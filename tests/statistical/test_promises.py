@@ -20,7 +20,9 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from curator_kit import catalog_of, planned
-from discreet.account.explain import (
+from discreet.base.numbers import Delta, Epsilon
+from discreet.base.unit import Neighbours
+from discreet.privacy.account.explain import (
     Promise,
     WorldPair,
     belief,
@@ -29,10 +31,8 @@ from discreet.account.explain import (
     one_sentence,
     promises_of,
 )
-from discreet.core.numbers import Delta, Epsilon
-from discreet.core.unit import Neighbours
-from discreet.kernel.look import ExactResults, noised
-from discreet.noise.error_bars import lower_limit, upper_limit
+from discreet.privacy.kernel.look import ExactResults, noised
+from discreet.privacy.noise.error_bars import lower_limit, upper_limit
 from discreet.survey.randomizers.kary import KaryResponse
 from discreet.testing import SeededRng
 

@@ -23,9 +23,9 @@ from benchmarks.publish_errors import (
     subject_of,
 )
 
-from discreet.publish.reconcile.problem import Sums, problem_of
-from discreet.publish.reconcile.solve import least_squares
 from discreet.testing import SeededRng
+from discreet.work.publish.reconcile.problem import Sums, problem_of
+from discreet.work.publish.reconcile.solve import least_squares
 
 SUBJECTS = {
     "town": ("nation", "county", "region"),

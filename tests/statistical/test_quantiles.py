@@ -18,10 +18,10 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from curator_kit import MemoryEngine, arrow, catalog_of, planned, world_rows
-from discreet.kernel import look as looking
-from discreet.kernel.look import ExactResults, noised
-from discreet.noise.rng import SystemRng
-from discreet.release.error_bars import rank_loss
+from discreet.ask.release.error_bars import rank_loss
+from discreet.privacy.kernel import look as looking
+from discreet.privacy.kernel.look import ExactResults, noised
+from discreet.privacy.noise.rng import SystemRng
 from discreet.testing import SeededRng, assert_frequency
 from sittings import FULL
 

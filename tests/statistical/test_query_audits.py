@@ -12,9 +12,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from discreet.api import open as open_curator
-from discreet.kernel import look
-from discreet.noise.laws import GaussianLaw, LaplaceLaw
+from discreet.curator import open as open_curator
+from discreet.privacy.kernel import look
+from discreet.privacy.noise.laws import GaussianLaw, LaplaceLaw
 from discreet.testing.statistics import epsilon_lower_bound
 from sittings import FULL
 

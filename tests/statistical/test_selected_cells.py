@@ -21,23 +21,23 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from asking import curator
 from asking import people as people_table
 from curator_kit import catalog_of, planned
-from discreet.kernel.look import ExactResults, noised
-from discreet.noise.error_bars import passed_ends
-from discreet.noise.laws import GaussianLaw, LaplaceLaw
-from discreet.plan import expr as e
-from discreet.plan.evaluate import evaluate
-from discreet.release.answer import finish
-from discreet.release.selection import (
+from discreet.ask.plan import expr as e
+from discreet.ask.plan.evaluate import evaluate
+from discreet.ask.release.answer import finish
+from discreet.ask.release.selection import (
     AS_THEY_ARE,
     Choices,
     rank_errors,
     selected_before,
     without_selection,
 )
-from discreet.sql.parse import read_checked
-from discreet.sql.post_processing.lineage import selection_of
-from discreet.sql.post_processing.split import split
-from discreet.sql.post_processing.steps import NO_STEPS, LaterSelection
+from discreet.ask.sql.parse import read_checked
+from discreet.ask.sql.post_processing.lineage import selection_of
+from discreet.ask.sql.post_processing.split import split
+from discreet.ask.sql.post_processing.steps import NO_STEPS, LaterSelection
+from discreet.privacy.kernel.look import ExactResults, noised
+from discreet.privacy.noise.error_bars import passed_ends
+from discreet.privacy.noise.laws import GaussianLaw, LaplaceLaw
 from discreet.testing import SeededRng, assert_frequency
 from sittings import FULL
 
@@ -116,7 +116,7 @@ def test_also_where_groups_are_not_equal(kind):
 
 @pytest.mark.parametrize("kind", [kind for kind in PUBLIC if kind not in UNAFFECTED])
 def test_bars_that_know_of_no_selection_are_caught(kind, monkeypatch):
-    monkeypatch.setattr("discreet.release.answer.selected_in", lambda *_: AS_THEY_ARE)
+    monkeypatch.setattr("discreet.ask.release.answer.selected_in", lambda *_: AS_THEY_ARE)
     with pytest.raises(AssertionError, match="too rare"):
         assert_frequency(*shown_within(kind, 300, "laplace"), 0.95, 1.0)
 
@@ -205,7 +205,7 @@ def test_so_it_is_by_either_law(m):
 
 @pytest.mark.parametrize("kind", sorted(CAUGHT))
 def test_bars_that_know_of_no_branch_are_caught(kind, monkeypatch):
-    monkeypatch.setattr("discreet.release.selection.selects_inside", lambda *_: False)
+    monkeypatch.setattr("discreet.ask.release.selection.selects_inside", lambda *_: False)
     good, draws, _ = inside_within(INSIDE[kind], 300, "laplace")
     with pytest.raises(AssertionError, match="too rare"):
         assert_frequency(good, draws, 0.95, 1.0)
@@ -353,7 +353,7 @@ def test_groups_that_pass_a_threshold_are_inside_their_bars(kind, m, distance):
     "kind", ["all that pass", "the largest that passes", "those above a limit"]
 )
 def test_bars_that_know_of_no_threshold_are_caught(kind, monkeypatch):
-    monkeypatch.setattr("discreet.release.answer.selected_in", lambda *_: AS_THEY_ARE)
+    monkeypatch.setattr("discreet.ask.release.answer.selected_in", lambda *_: AS_THEY_ARE)
     with pytest.raises(AssertionError, match="too rare"):
         assert_frequency(*private_within(kind, 300, "gaussian", -2), 0.95, 1.0)
 
@@ -423,7 +423,7 @@ def test_cells_that_later_steps_select_are_inside_their_bars(tmp_path, kind):
     "kind", ["the largest", "equal to the largest", "above a limit", "by rank", "an end in a cell"]
 )
 def test_steps_whose_selection_is_not_told_are_caught(tmp_path, kind, monkeypatch):
-    monkeypatch.setattr("discreet.sql.post_processing.lineage.most_rows_kept", lambda *_: None)
+    monkeypatch.setattr("discreet.ask.sql.post_processing.lineage.most_rows_kept", lambda *_: None)
     with pytest.raises(AssertionError, match="too rare"):
         assert_frequency(*asked_within(tmp_path, kind), 0.95, 1.0)
 
@@ -587,13 +587,13 @@ def test_ends_that_an_expression_selects_are_on_their_side_of_the_truth(tmp_path
 
 @pytest.mark.parametrize("kind", ["ARG_MAX", "MAX", "FIRST_VALUE", "a quotient", "a root"])
 def test_expressions_that_are_all_taken_to_pass_are_caught(tmp_path, kind, monkeypatch):
-    monkeypatch.setattr("discreet.sql.post_processing.lineage.passes", lambda *_: True)
+    monkeypatch.setattr("discreet.ask.sql.post_processing.lineage.passes", lambda *_: True)
     with pytest.raises(AssertionError, match="too rare"):
         assert_frequency(*ends_within(tmp_path, SHOWN[kind]), 0.95, 1.0)
 
 
 def test_row_numbers_that_are_taken_for_keys_are_caught(tmp_path, monkeypatch):
-    monkeypatch.setattr("discreet.sql.post_processing.lineage.follows_rows", lambda _: False)
+    monkeypatch.setattr("discreet.ask.sql.post_processing.lineage.follows_rows", lambda _: False)
     with pytest.raises(AssertionError, match="too rare"):
         assert_frequency(*ends_within(tmp_path, SHOWN["a row number"]), 0.95, 1.0)
 
@@ -624,7 +624,7 @@ def test_the_largest_of_many_medians_is_within_its_rank_error(tmp_path):
 
 
 def test_a_largest_median_that_is_taken_for_any_is_caught(tmp_path, monkeypatch):
-    monkeypatch.setattr("discreet.sql.post_processing.lineage.passes", lambda *_: True)
+    monkeypatch.setattr("discreet.ask.sql.post_processing.lineage.passes", lambda *_: True)
     with pytest.raises(AssertionError, match="too rare"):
         assert_frequency(*medians_within(tmp_path, LARGEST), 0.95, 1.0)
 
@@ -691,6 +691,6 @@ def test_quantiles_of_a_cell_that_share_no_failure_are_caught(kind, monkeypatch)
     def each_alone(_value, names, _question, _selected):
         return dict.fromkeys(names, Fraction(1, 20))
 
-    monkeypatch.setattr("discreet.release.selection.rank_failures", each_alone)
+    monkeypatch.setattr("discreet.ask.release.selection.rank_failures", each_alone)
     with pytest.raises(AssertionError, match="too rare"):
         assert_frequency(*quantiles_within(kind), 0.95, 1.0)

@@ -9,8 +9,8 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.attack.audit.audit import Effort, audit
-from discreet.attack.audit.target import Target
+from discreet.audit.audit import Effort, audit
+from discreet.audit.target import Target
 from discreet.survey.audited import AUDITED, NEIGHBOURS, sample
 
 CONFIDENCE = 1 - 1e-9

@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from discreet.account.convert import rho_of_target
-from discreet.synth.measure.private_marginals import MarginalBudget
-from discreet.synth.measure.sealing import MemoryCounter
-from discreet.synth.methods.registry import METHODS
-from discreet.synth.shape import Shape
+from discreet.measure.private_marginals import MarginalBudget
+from discreet.measure.sealing import MemoryCounter
+from discreet.measure.shape import Shape
+from discreet.privacy.account.convert import rho_of_target
+from discreet.work.synth.methods.registry import METHODS
 from patience import quickest, slowness
 from synth_kit import marginals_of
 

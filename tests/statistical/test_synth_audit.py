@@ -7,9 +7,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from discreet.synth.measure.private_marginals import MarginalBudget
-from discreet.synth.methods.registry import METHODS
+from discreet.measure.private_marginals import MarginalBudget
 from discreet.testing.statistics import audit
+from discreet.work.synth.methods.registry import METHODS
 from synth_kit import marginals_of, shape_of
 
 SHAPE = shape_of(2, 2)

@@ -8,9 +8,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from discreet.core.unit import Neighbours
-from discreet.noise.laws import GaussianLaw, LaplaceLaw
-from discreet.synth.measure.private_marginals import CountSensitivity, MarginalBudget
+from discreet.base.unit import Neighbours
+from discreet.measure.private_marginals import CountSensitivity, MarginalBudget
+from discreet.privacy.noise.laws import GaussianLaw, LaplaceLaw
 from discreet.testing import assert_frequency, assert_law
 from synth_kit import marginals_of, shape_of
 

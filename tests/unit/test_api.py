@@ -4,9 +4,9 @@ import pytest
 
 import discreet
 from asking import TOML, curator
-from discreet.api import Curator, policy_of
-from discreet.catalog.policy_file import loads
-from discreet.core.numbers import Epsilon
+from discreet.base.numbers import Epsilon
+from discreet.curator import Curator, policy_of
+from discreet.data.catalog.policy_file import loads
 from discreet.errors import CatalogError, UnknownName
 
 

@@ -7,11 +7,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from discreet.api import open as open_curator
-from discreet.api import renew_budget, reporting
 from discreet.cli.app import run
+from discreet.curator import open as open_curator
+from discreet.curator import renew_budget, reporting
 from discreet.errors import BudgetExceeded, InvalidInput
-from discreet.ledger.entry import Balance, BudgetAlert, alert_of, part_used
+from discreet.privacy.ledger.entry import Balance, BudgetAlert, alert_of, part_used
 
 TOML = """
 [datasets.town]

@@ -7,26 +7,26 @@ import pytest
 
 import result_members as results
 from discreet.anonymize.run import Anonymized
-from discreet.api import Curator
-from discreet.client import Client
-from discreet.client import results as remote
-from discreet.core.requests.fields import asks, like, request_fields, schema
-from discreet.core.requests.paid import (
+from discreet.ask.release.bounds_trade import BoundsTrade
+from discreet.base.requests.fields import asks, like, request_fields, schema
+from discreet.base.requests.paid import (
     ExplainFields,
     LearnFields,
     LocalLearnFields,
     LocalSynthFields,
     SynthFields,
 )
-from discreet.core.requests.unpaid import AnonymizeFields, LocalAnonymizeFields
-from discreet.learn.recommender import Recommending
-from discreet.learn.select import Selected
-from discreet.learn.training import Trained
-from discreet.publish.rehearse import Rehearsal
-from discreet.publish.run import Publication
-from discreet.release.bounds_trade import BoundsTrade
-from discreet.report import Document
-from discreet.synth.synthetic import Synthetic
+from discreet.base.requests.unpaid import AnonymizeFields, LocalAnonymizeFields
+from discreet.curator import Curator
+from discreet.curator.client import Client
+from discreet.curator.client import results as remote
+from discreet.show import Document
+from discreet.work.learn.recommender import Recommending
+from discreet.work.learn.select import Selected
+from discreet.work.learn.training import Trained
+from discreet.work.publish.rehearse import Rehearsal
+from discreet.work.publish.run import Publication
+from discreet.work.synth.synthetic import Synthetic
 
 ONLY_HERE = {
     # What a curator is made of.

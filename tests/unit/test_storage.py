@@ -5,10 +5,10 @@ import json
 import pytest
 
 import discreet
-from discreet.api.opened_catalog import check_storage, places_of
-from discreet.catalog.policy_file import load
 from discreet.cli.app import run
-from discreet.engine.volumes import AtRest, HostSystem, Volume
+from discreet.curator.opened_catalog import check_storage, places_of
+from discreet.data.catalog.policy_file import load
+from discreet.data.engines.volumes import AtRest, HostSystem, Volume
 from discreet.errors import CatalogError
 
 TOML = """
@@ -85,15 +85,15 @@ def test_what_is_not_asked_for_is_not_checked_and_a_word_is_taken(config):
 
 
 def test_opening_asks_the_system(config, monkeypatch):
-    monkeypatch.setattr("discreet.api.opened_catalog.HostSystem", lambda: told("rows"))
+    monkeypatch.setattr("discreet.curator.opened_catalog.HostSystem", lambda: told("rows"))
     with pytest.raises(CatalogError, match="asks for encryption"):
         discreet.open(config("[storage]\nencrypted = true"))
-    monkeypatch.setattr("discreet.api.opened_catalog.HostSystem", told)
+    monkeypatch.setattr("discreet.curator.opened_catalog.HostSystem", told)
     discreet.open(config("[storage]\nencrypted = true")).close()
 
 
 def test_the_command_shows_places(config, monkeypatch, capsys):
-    monkeypatch.setattr("discreet.api.opened_catalog.HostSystem", lambda: told("ledger.db"))
+    monkeypatch.setattr("discreet.curator.opened_catalog.HostSystem", lambda: told("ledger.db"))
     path = config("[storage]\nencrypted = true")
     assert run(["storage", "--config", str(path), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)

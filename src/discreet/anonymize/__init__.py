@@ -5,6 +5,6 @@
 Imported by: api, attack, cli, server, tasks.
 """
 
-from discreet.core.packages import make_callable
+from discreet.base.packages import make_callable
 
 make_callable(__name__)

@@ -11,7 +11,7 @@ from discreet.anonymize.diversity import Histogram, make_histogram
 from discreet.anonymize.groups import Groups, packed
 from discreet.anonymize.hierarchy import ColumnLevels
 from discreet.anonymize.privacy_models import Conditions
-from discreet.core.arrays import Bits, Floats, Integers
+from discreet.base.arrays import Bits, Floats, Integers
 
 SUPPRESSED = -1
 """The class of rows that are left out."""

@@ -13,15 +13,15 @@ from discreet.anonymize.report import document, made_words, measured_words
 from discreet.anonymize.risk import MeasuredTable, measure
 from discreet.anonymize.run import Anonymized, AnonymizeRequest
 from discreet.anonymize.source import AnonymizeSource, is_file, open_source
-from discreet.catalog.bare_file import recorded_table
-from discreet.catalog.policy_file import FILE_NAME, load
-from discreet.core.display import Progress, ShownInLines, ShownLines, silent
-from discreet.engine.files import delimiter
+from discreet.base.display import Progress, ShownInLines, ShownLines, silent
+from discreet.data.catalog.bare_file import recorded_table
+from discreet.data.catalog.policy_file import FILE_NAME, load
+from discreet.data.engines.files import delimiter
 from discreet.errors import InvalidInput
-from discreet.ledger.ledger import Ledger
-from discreet.report import write as write_report
-from discreet.report.document import REPORT_FILES, check_target
-from discreet.report.rows import ROW_FILES, write_rows
+from discreet.privacy.ledger.ledger import Ledger
+from discreet.show import write as write_report
+from discreet.show.document import REPORT_FILES, check_target
+from discreet.show.rows import ROW_FILES, write_rows
 
 Remember: TypeAlias = Callable[[Path], AbstractContextManager[Ledger]]
 """Lends the ledger of a discreet.toml."""

@@ -16,7 +16,7 @@ import numpy as np
 from discreet.anonymize.classes import SUPPRESSED, Recoding
 from discreet.anonymize.groups import Groups
 from discreet.anonymize.hierarchy import ColumnLevels
-from discreet.core.arrays import Bits, Floats, Integers
+from discreet.base.arrays import Bits, Floats, Integers
 
 
 @dataclass(frozen=True, slots=True)

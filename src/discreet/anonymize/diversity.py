@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.core.arrays import Floats, Integers
+from discreet.base.arrays import Floats, Integers
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from discreet.core.arrays import Integers
+from discreet.base.arrays import Integers
 from discreet.errors import InvalidInput
 
 CellValue: TypeAlias = str | int | float | bool | date | None

@@ -15,8 +15,8 @@ from typing import cast
 import numpy as np
 
 from discreet.anonymize.groups import CellValue, Groups, spelled
-from discreet.core.arrays import Floats, Integers
-from discreet.core.files import read_bytes
+from discreet.base.arrays import Floats, Integers
+from discreet.base.files import read_bytes
 from discreet.errors import InvalidInput
 
 TOP = "*"

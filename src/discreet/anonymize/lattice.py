@@ -29,8 +29,8 @@ from discreet.anonymize.costs import CostModel, Discernibility, NodeView
 from discreet.anonymize.groups import Groups, packed
 from discreet.anonymize.hierarchy import ColumnLevels
 from discreet.anonymize.privacy_models import Conditions
-from discreet.core.arrays import Bits, Integers
-from discreet.core.display import Progress, silent
+from discreet.base.arrays import Bits, Integers
+from discreet.base.display import Progress, silent
 from discreet.errors import InvalidInput
 
 MOST_NODES = 1_000_000

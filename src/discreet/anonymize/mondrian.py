@@ -25,8 +25,8 @@ from discreet.anonymize.classes import (
 from discreet.anonymize.groups import CellValue, Groups, spelled
 from discreet.anonymize.hierarchy import ColumnLevels
 from discreet.anonymize.privacy_models import Conditions
-from discreet.core.arrays import Bits, Floats, Integers
-from discreet.core.display import Progress
+from discreet.base.arrays import Bits, Floats, Integers
+from discreet.base.display import Progress
 from discreet.errors import InvalidInput
 
 

@@ -28,9 +28,9 @@ from discreet.anonymize.diversity import (
 )
 from discreet.anonymize.groups import Sensitive
 from discreet.anonymize.hierarchy import Hierarchy, guess
-from discreet.core.arrays import Bits, Floats, Integers
-from discreet.core.requests.fields import named
-from discreet.core.requests.unpaid import LocalAnonymizeFields
+from discreet.base.arrays import Bits, Floats, Integers
+from discreet.base.requests.fields import named
+from discreet.base.requests.unpaid import LocalAnonymizeFields
 from discreet.errors import InternalError, InvalidInput
 
 SLACK = 1e-9

@@ -28,8 +28,8 @@ from discreet.anonymize.hierarchy import ColumnLevels
 from discreet.anonymize.lattice import matching_rows
 from discreet.anonymize.privacy_models import Conditions
 from discreet.anonymize.source import AnonymizeSource
-from discreet.core.arrays import Bits, Floats, Integers
-from discreet.core.display import Progress
+from discreet.base.arrays import Bits, Floats, Integers
+from discreet.base.display import Progress
 from discreet.errors import InternalError
 
 _Test: TypeAlias = Callable[[Integers, int], Bits]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
-from discreet.core.requests.fields import one_of
+from discreet.base.requests.fields import one_of
 from discreet.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from discreet.anonymize.groups import Groups
     from discreet.anonymize.hierarchy import ColumnLevels
     from discreet.anonymize.privacy_models import PrivacyModel
-    from discreet.core.requests.unpaid import LocalAnonymizeFields
+    from discreet.base.requests.unpaid import LocalAnonymizeFields
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,13 +25,13 @@ from discreet.anonymize.run import (
 )
 from discreet.anonymize.search import anonymize as anonymize_groups
 from discreet.anonymize.source import AnonymizeSource, declared_source
-from discreet.catalog.catalog import Catalog
-from discreet.core.display import Progress, silent
-from discreet.core.event import NonPrivate
-from discreet.core.numbers import counted
-from discreet.engine.base import Engine
+from discreet.base.display import Progress, silent
+from discreet.base.event import NonPrivate
+from discreet.base.numbers import counted
+from discreet.data.catalog.catalog import Catalog
+from discreet.data.engines.base import Engine
 from discreet.errors import InvalidInput
-from discreet.ledger.ledger import Ledger
+from discreet.privacy.ledger.ledger import Ledger
 
 KS = (2, 3, 5, 7, 10, 15, 20, 30, 50, 100)
 """The k that a slider offers."""

@@ -9,7 +9,7 @@ import numpy as np
 from discreet.anonymize.diversity import Diversity
 from discreet.anonymize.risk import NO_GUARANTEE, THRESHOLD, ClassSizes, IntruderRisk, MeasuredTable
 from discreet.anonymize.run import Anonymized
-from discreet.report import Document, DocumentBlock, Figure, Grid, Paragraph, Section, pairs
+from discreet.show import Document, DocumentBlock, Figure, Grid, Paragraph, Section, pairs
 
 WARNING = "Not a guarantee: this copy is anonymized, not private."
 _BINS = (1, 2, 3, 5, 10, 20, 50, 100, 500)

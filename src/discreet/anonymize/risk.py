@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from discreet.anonymize.diversity import Diversity, diversity_of, make_histogram
 from discreet.anonymize.source import AnonymizeSource
-from discreet.core.arrays import Integers
+from discreet.base.arrays import Integers
 from discreet.errors import InvalidInput
 
 

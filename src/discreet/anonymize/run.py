@@ -24,13 +24,13 @@ from discreet.anonymize.registry import COSTS, GeneralisationCost, models_asked
 from discreet.anonymize.risk import NO_GUARANTEE, ClassSizes, MeasuredTable, risk_of
 from discreet.anonymize.search import AnonymizeMethod, Missing, SearchResult, anonymize
 from discreet.anonymize.source import PATIENCE, AnonymizeSource
-from discreet.catalog.policy_file import HIDDEN_COLUMN
-from discreet.core import display
-from discreet.core.display import Progress, ShownInLines, ShownLines, silent
-from discreet.core.requests.fields import given as words_of
-from discreet.core.requests.fields import named
-from discreet.core.requests.unpaid import LocalAnonymizeFields
-from discreet.engine.base import open_exact
+from discreet.base import display
+from discreet.base.display import Progress, ShownInLines, ShownLines, silent
+from discreet.base.requests.fields import given as words_of
+from discreet.base.requests.fields import named
+from discreet.base.requests.unpaid import LocalAnonymizeFields
+from discreet.data.catalog.policy_file import HIDDEN_COLUMN
+from discreet.data.engines.base import open_exact
 from discreet.errors import InternalError, InvalidInput
 
 Choice = TypeVar("Choice", bound=Enum)

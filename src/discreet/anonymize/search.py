@@ -32,9 +32,9 @@ from discreet.anonymize.mondrian import mondrian
 from discreet.anonymize.privacy_models import Conditions, KAnonymity, PrivacyModel
 from discreet.anonymize.recoding import local_recoding
 from discreet.anonymize.registry import COSTS, GeneralisationCost
-from discreet.core.arrays import Integers
-from discreet.core.display import Progress, silent
-from discreet.core.requests.fields import one_of
+from discreet.base.arrays import Integers
+from discreet.base.display import Progress, silent
+from discreet.base.requests.fields import one_of
 from discreet.errors import InvalidInput
 
 

@@ -13,22 +13,22 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from discreet.catalog.catalog import Catalog, engine_name
-from discreet.catalog.policy_file import (
+from discreet.base.schema import Dataset, Table
+from discreet.data.catalog.catalog import Catalog, engine_name
+from discreet.data.catalog.policy_file import (
     FILE_NAME,
     HIDDEN_COLUMN,
     PERSON_COLUMN,
     hidden_from_file,
     load,
 )
-from discreet.catalog.sources import check_file, check_table
-from discreet.core.schema import Dataset, Table
-from discreet.engine.base import Engine, EngineLimits, open_exact
-from discreet.engine.connect import connect, kind_of
-from discreet.engine.dialects import quoted
-from discreet.engine.files import READABLE
+from discreet.data.catalog.sources import check_file, check_table
+from discreet.data.engines.base import Engine, EngineLimits, open_exact
+from discreet.data.engines.connect import connect, kind_of
+from discreet.data.engines.dialects import quoted
+from discreet.data.engines.files import READABLE
 from discreet.errors import EngineFailed, InvalidInput, UnknownName
-from discreet.kernel.sources import PlainSource, followed_paths
+from discreet.privacy.kernel.sources import PlainSource, followed_paths
 
 PATIENCE = 3600.0
 """Seconds for one pass over the rows: the owner waits for it, nobody else does."""

@@ -9,8 +9,8 @@ from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
+from discreet.base.display import visible
 from discreet.cli.terminal import say
-from discreet.core.display import visible
 from discreet.errors import DiscreetError
 
 COMMANDS = {

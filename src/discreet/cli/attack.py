@@ -9,9 +9,9 @@ from typing import Annotated, Any
 
 import typer
 
-from discreet.attack.attacks import MODULES, Attack, Knob, all_attacks, attack_named
 from discreet.cli.command import Json, command_group, counting, keyword, signed
 from discreet.cli.terminal import say, tell
+from discreet.lab.attacks.attacks import MODULES, Attack, Knob, all_attacks, attack_named
 
 Report = Annotated[
     Path | None, typer.Option("--report", help="Also write the story: .html or .json.")
@@ -45,8 +45,8 @@ def _command(attack: Attack) -> Any:
     """Return a function whose signature is the attack's knobs, for typer to read."""
 
     def run(*, report: Report = None, json: Json = False, **settings: Any) -> None:
-        from discreet.attack.attacks import story, told
-        from discreet.report.document import REPORT_FILES, check_target, write
+        from discreet.lab.attacks.attacks import story, told
+        from discreet.show.document import REPORT_FILES, check_target, write
 
         if report is not None:
             check_target(report, REPORT_FILES)

@@ -18,8 +18,8 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
-from discreet.core.display import Progress, silent, visible
-from discreet.core.requests.fields import FieldKind, RequestField, request_fields
+from discreet.base.display import Progress, silent, visible
+from discreet.base.requests.fields import FieldKind, RequestField, request_fields
 from discreet.errors import InvalidInput
 
 Source = Annotated[

@@ -45,7 +45,7 @@ def course(
 
 
 def _list(*, json: bool) -> None:
-    from discreet.course.lesson import all_lessons
+    from discreet.lab.course.lesson import all_lessons
 
     lessons = all_lessons()
     if json:
@@ -58,7 +58,7 @@ def _list(*, json: bool) -> None:
 
 
 def _write(name: str, path: Path) -> None:
-    from discreet.course.lesson import lesson_named, notebook_text
+    from discreet.lab.course.lesson import lesson_named, notebook_text
 
     lesson = lesson_named(name)
     try:
@@ -70,7 +70,7 @@ def _write(name: str, path: Path) -> None:
 
 
 def _print(name: str, *, json: bool) -> None:
-    from discreet.course.lesson import lesson_named
+    from discreet.lab.course.lesson import lesson_named
 
     lesson = lesson_named(name)
     if json:
@@ -85,7 +85,7 @@ def _print(name: str, *, json: bool) -> None:
 
 
 def _grade(name: str, question: str, answer: str, *, json: bool) -> None:
-    from discreet.course.lesson import grade, lesson_named
+    from discreet.lab.course.lesson import grade, lesson_named
 
     lesson = lesson_named(name)
     asked = lesson.question(question)

@@ -12,6 +12,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from discreet.base.requests.paid import (
+    LocalLearnFields,
+    RecommendFields,
+    RegressFields,
+    SelectFields,
+)
 from discreet.cli.command import (
     Accept,
     Config,
@@ -25,14 +31,8 @@ from discreet.cli.command import (
     with_options,
 )
 from discreet.cli.terminal import budget_said, price_said, say, tell
-from discreet.core.requests.paid import (
-    LocalLearnFields,
-    RecommendFields,
-    RegressFields,
-    SelectFields,
-)
 from discreet.errors import InvalidInput
-from discreet.learn.learners.registry import REGRESS, choices
+from discreet.work.learn.learners.registry import REGRESS, choices
 
 if TYPE_CHECKING:
     from discreet.tasks.bare_file import WrittenSource
@@ -229,7 +229,7 @@ def hide(
 
     Example: discreet learn hide adult.csv --target income --sensitive sex --public
     """
-    from discreet.learn.adversarial import hidden, task_rows
+    from discreet.work.learn.adversarial import hidden, task_rows
 
     if not public:
         raise InvalidInput(
@@ -267,7 +267,7 @@ def select(
 
     Example: discreet learn select people.csv --target region --epsilon 0.5 --accept
     """
-    from discreet.api import open as open_curator
+    from discreet.curator import open as open_curator
     from discreet.tasks.bare_file import WrittenSource, declared_place
 
     written = WrittenSource(source, config, unit, accept)
@@ -346,9 +346,9 @@ def predict(
 
     Example: discreet learn predict model.zip new.csv --out predicted.csv
     """
-    from discreet.learn.model_files import predicted, read_model
-    from discreet.report.document import check_target
-    from discreet.report.rows import ROW_FILES, write_rows
+    from discreet.show.document import check_target
+    from discreet.show.rows import ROW_FILES, write_rows
+    from discreet.work.learn.model_files import predicted, read_model
 
     started = time.monotonic()
     target = out or Path(f"{file.stem}-predicted.csv")

@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
+from discreet.base.display import visible
 from discreet.cli.command import Config, Json, command_group
 from discreet.cli.terminal import tell
-from discreet.core.display import visible
 
 app = command_group(help="Check, copy and restore the ledger.")
 
@@ -21,7 +21,7 @@ def verify(*, as_json: Json = False, config: Config = None) -> None:
 
     Example: discreet ledger verify
     """
-    from discreet.api import open as open_curator
+    from discreet.curator import open as open_curator
     from discreet.server.access.audit_log import AuditLog
     from discreet.server.settings import STATE
 
@@ -52,7 +52,7 @@ def backup(
 
     Example: discreet ledger backup ledger-monday.db
     """
-    from discreet.api import open as open_curator
+    from discreet.curator import open as open_curator
 
     with open_curator(config) as curator:
         entries = curator.ledger.backup(path)
@@ -75,7 +75,7 @@ def restore(
     Example: discreet ledger restore ledger-monday.db --reason "disk failure on Tuesday"
     """
     # The ledger at hand may be beyond opening, so this cannot go through an open curator.
-    from discreet.api import restore_ledger
+    from discreet.curator import restore_ledger
 
     with closing(restore_ledger(config, path, reason=reason)) as restored:
         last = [entry for entry in restored.history() if entry.kind == "restore"][-1]
@@ -101,7 +101,7 @@ def clear(
 
     Example: discreet ledger clear 4f1c --reason "more memory"
     """
-    from discreet.api import open as open_curator
+    from discreet.curator import open as open_curator
 
     with open_curator(config) as curator:
         incidents = curator.ledger.incidents

@@ -13,10 +13,10 @@ from typing import Annotated, Any
 
 import typer
 
+from discreet.base.display import visible
+from discreet.base.requests.unpaid import InitFields, ReviewFields
 from discreet.cli.command import Config, Json, reading, waiting, with_options
 from discreet.cli.terminal import say, tell
-from discreet.core.display import visible
-from discreet.core.requests.unpaid import InitFields, ReviewFields
 
 
 @with_options(InitFields, limited=("max_rows",))
@@ -69,7 +69,7 @@ def review(
 
     Example: discreet review --accept --hide note
     """
-    from discreet.catalog.policy_file import meant_file
+    from discreet.data.catalog.policy_file import meant_file
     from discreet.tasks.review import ReviewRequest, decide, look
 
     place = meant_file(config)
@@ -85,7 +85,7 @@ def review(
 
 def table_words(each: Any) -> list[str]:
     """Return one line a column, with what is doubtful about it below."""
-    from discreet.core.schema import IMMUTABLE_WORDS
+    from discreet.base.schema import IMMUTABLE_WORDS
 
     table = each.declared.table
     unit = "each row" if table.unit.is_row else f"each person in '{visible(table.unit.column)}'"
@@ -181,7 +181,7 @@ def refresh(
 
     Example: discreet refresh hospital
     """
-    from discreet.api import open as open_curator
+    from discreet.curator import open as open_curator
 
     with open_curator(config) as curator, waiting("Looking at the rows"):
         if table is not None and dataset is None:
@@ -223,7 +223,7 @@ def run(
 
     Example: discreet run SCHEDULE.toml
     """
-    from discreet.catalog.policy_file import meant_file
+    from discreet.data.catalog.policy_file import meant_file
     from discreet.tasks.schedule import run_schedule
 
     failed = 0
@@ -250,7 +250,7 @@ def sheet(
 
     Example: discreet sheet --out sheet.html
     """
-    from discreet.report import write
+    from discreet.show import write
     from discreet.tasks.sheet import sheet as impact_sheet
 
     write(impact_sheet(config), out)

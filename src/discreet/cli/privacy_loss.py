@@ -13,10 +13,10 @@ from typing import Annotated, Any
 
 import typer
 
+from discreet.base.requests.fields import request_fields
+from discreet.base.requests.unpaid import AuditFields
 from discreet.cli.command import Config, Json, counting, with_options
 from discreet.cli.terminal import say, tell
-from discreet.core.requests.fields import request_fields
-from discreet.core.requests.unpaid import AuditFields
 
 
 def explain(
@@ -39,8 +39,8 @@ def explain(
 
     Example: discreet explain 1.0 --total 3
     """
-    from discreet.account.explain import explain as explain_epsilon
-    from discreet.account.explain import percent
+    from discreet.privacy.account.explain import explain as explain_epsilon
+    from discreet.privacy.account.explain import percent
 
     neighbours = None if dataset is None else _declared(config, dataset)
     found = explain_epsilon(epsilon, total=total, delta=delta, neighbours=neighbours)
@@ -57,8 +57,8 @@ def explain(
 
 def _declared(config: Any, name: str) -> Any:
     """Return the neighbours that a dataset of the catalog declares."""
-    from discreet.api.curator import found_config
-    from discreet.catalog.policy_file import load
+    from discreet.curator.curator import found_config
+    from discreet.data.catalog.policy_file import load
 
     return load(found_config(config)).dataset(name).neighbours
 
@@ -110,11 +110,11 @@ def budget(
 
     Example: discreet budget --last 5
     """
-    from discreet.api import open as open_curator
+    from discreet.curator import open as open_curator
 
     if renew is not None:
-        from discreet.api import renew_budget
-        from discreet.catalog.policy_file import meant_file
+        from discreet.curator import renew_budget
+        from discreet.data.catalog.policy_file import meant_file
 
         done = renew_budget(meant_file(config), renew)
         said = f"{done['budget']}: the budget of {done['period']} is in force, epsilon {done['epsilon']:g} in all. It {done['words']}"

@@ -12,10 +12,10 @@ from typing import Annotated, Any
 
 import typer
 
+from discreet.base.files import read_text
+from discreet.base.requests.paid import PublishFields
 from discreet.cli.command import Config, Json, counting, with_options
 from discreet.cli.terminal import say, tell
-from discreet.core.files import read_text
-from discreet.core.requests.paid import PublishFields
 from discreet.errors import InvalidInput
 
 Source = Annotated[
@@ -53,7 +53,7 @@ def publish(
 
     Example: discreet publish SPEC.toml --out RELEASE.zip
     """
-    from discreet.api import open as open_curator
+    from discreet.curator import open as open_curator
 
     with open_curator(config) as curator:
         if key:
@@ -101,7 +101,7 @@ def _check_out(out: Path | None, *, rehearse: bool) -> None:
 
 
 def _rehearse(curator: Any, spec: Path, out: Path | None, who: str, *, json: bool) -> None:
-    from discreet.report.document import write
+    from discreet.show.document import write
 
     found = curator.rehearse_release(spec, who=who)
     if out is not None:
@@ -149,8 +149,8 @@ def verify(
 
     Example: discreet verify RELEASE.zip --key KEY
     """
-    from discreet.publish.recheck import verify_package
-    from discreet.publish.verify import words
+    from discreet.work.publish.recheck import verify_package
+    from discreet.work.publish.verify import words
 
     said = verify_package(package, key=key, max_gb=max_gb)
     tell(said, lambda: "\n".join(words(said)), json=json)
@@ -174,7 +174,7 @@ def reconcile(
 
     Example: discreet reconcile answers.json --integer
     """
-    from discreet.publish.reconcile.answers import reconcile as solve
+    from discreet.work.publish.reconcile.answers import reconcile as solve
 
     given = _read(file)
     found = solve(

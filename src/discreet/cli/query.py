@@ -10,17 +10,17 @@ from typing import Annotated, Any
 
 import typer
 
-from discreet.cli.command import Config, Json, those_of, waiting, with_options
-from discreet.cli.terminal import tell
-from discreet.core.display import visible
-from discreet.core.requests.fields import request_fields
-from discreet.core.requests.paid import (
+from discreet.base.display import visible
+from discreet.base.requests.fields import request_fields
+from discreet.base.requests.paid import (
     BoundsFields,
     ExplainFields,
     QueryFields,
     QuestionFields,
     RehearseFields,
 )
+from discreet.cli.command import Config, Json, those_of, waiting, with_options
+from discreet.cli.terminal import tell
 from discreet.errors import InvalidInput
 
 
@@ -43,7 +43,7 @@ def query(
 
     Example: discreet query "SELECT sex, COUNT(*) AS n FROM people GROUP BY sex" --epsilon 0.5
     """
-    from discreet.api import open as open_curator
+    from discreet.curator import open as open_curator
 
     if not explain:
         _check_places(plot, csv)
@@ -70,8 +70,8 @@ def _check_places(plot: Path | None, csv: Path | None) -> None:
     """Refuse files that cannot be written, before the answer is paid."""
     if plot is None and csv is None:
         return
-    from discreet.core.answer import check_chart
-    from discreet.report.document import check_target
+    from discreet.base.answer import check_chart
+    from discreet.show.document import check_target
 
     if plot is not None:
         check_target(check_chart(plot))
@@ -111,7 +111,7 @@ def bounds(
 
     Example: discreet bounds visits --epsilon 0.1
     """
-    from discreet.api import open as open_curator
+    from discreet.curator import open as open_curator
 
     with open_curator(config) as curator:
         if explain:

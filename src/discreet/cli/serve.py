@@ -19,10 +19,10 @@ from typing import Annotated, Any
 
 import typer
 
+from discreet.base.requests.fields import request_fields
+from discreet.base.requests.server import ServeFields
 from discreet.cli.command import waiting, with_options
 from discreet.cli.terminal import say
-from discreet.core.requests.fields import request_fields
-from discreet.core.requests.server import ServeFields
 from discreet.errors import InvalidInput, MissingExtra
 
 _SERVER = {
@@ -104,7 +104,7 @@ def demo(
 
     Example: discreet demo --no-browser --port 8765
     """
-    from discreet.examples import town
+    from discreet.lab.town import town
 
     parts = server_parts()
     chosen = _port(parts, port)

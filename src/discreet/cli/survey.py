@@ -7,9 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
+from discreet.base.requests.unpaid import EstimateFields
 from discreet.cli.command import Json, command_group, waiting, with_options
 from discreet.cli.terminal import tell
-from discreet.core.requests.unpaid import EstimateFields
 from discreet.errors import InvalidInput
 
 app = command_group(help="Ask people whose devices randomise their own answers.")

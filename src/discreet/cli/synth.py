@@ -12,6 +12,8 @@ import typer
 
 from discreet.anonymize.registry import cost_choices as costs
 from discreet.anonymize.registry import model_choices as models
+from discreet.base.requests.paid import LocalSynthFields
+from discreet.base.requests.unpaid import LocalAnonymizeFields
 from discreet.cli.command import (
     Accept,
     Config,
@@ -24,10 +26,8 @@ from discreet.cli.command import (
     with_options,
 )
 from discreet.cli.terminal import budget_said, price_said, tell
-from discreet.core.requests.paid import LocalSynthFields
-from discreet.core.requests.unpaid import LocalAnonymizeFields
 from discreet.errors import InvalidInput
-from discreet.synth.methods.registry import choices
+from discreet.work.synth.methods.registry import choices
 
 SynthSource = Annotated[
     str | None,

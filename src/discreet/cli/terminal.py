@@ -8,8 +8,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from discreet.core.bill import Bill, Spent, price_words
-from discreet.core.display import visible
+from discreet.base.bill import Bill, Spent, price_words
+from discreet.base.display import visible
 
 _PLAIN = str.maketrans(
     {

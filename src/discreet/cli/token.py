@@ -18,11 +18,11 @@ from typing import Annotated, Any
 
 import typer
 
+from discreet.base.display import visible
+from discreet.base.numbers import Epsilon, Number, counted
+from discreet.base.requests.server import ClassFields, TokenFields
 from discreet.cli.command import Json, command_group, those_of, with_options
 from discreet.cli.terminal import say
-from discreet.core.display import visible
-from discreet.core.numbers import Epsilon, Number, counted
-from discreet.core.requests.server import ClassFields, TokenFields
 from discreet.errors import InvalidInput
 
 Row = tuple[str, str, str]
@@ -74,7 +74,7 @@ def _csv(rows: Sequence[Row]) -> str:
 
 
 def _sheet(rows: Sequence[Row], url: str) -> str:
-    from discreet.report.qr import SheetCard, sign_in_sheet
+    from discreet.show.qr import SheetCard, sign_in_sheet
 
     base = url.rstrip("/")
     cards = [SheetCard.of(name or role, f"{base}/ask?token={text}") for name, role, text in rows]
@@ -210,9 +210,9 @@ def _declared(
     config: Path, names: Sequence[str], epsilon: Number | Epsilon | None, datasets: Sequence[str]
 ) -> list[str]:
     """Return notes for the owner after seeing to it that discreet.toml lists every analyst."""
-    from discreet.api import add_analysts
-    from discreet.api import open as open_curator
-    from discreet.catalog.writer import share_notes
+    from discreet.curator import add_analysts
+    from discreet.curator import open as open_curator
+    from discreet.data.catalog.writer import share_notes
 
     if not names:
         raise InvalidInput("An analyst's token needs --analyst NAME.")

@@ -1,4 +1,4 @@
-"""Strict JSON bodies of requests, made from the fields of core/requests; finite JSON answers."""
+"""Strict JSON bodies of requests, made from the fields of base/requests; finite JSON answers."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr
 from pydantic import create_model as new_model
 
-from discreet.core.answer import Answer
-from discreet.core.requests.fields import FieldKind, RequestField, request_fields
+from discreet.base.answer import Answer
+from discreet.base.requests.fields import FieldKind, RequestField, request_fields
 from discreet.errors import InvalidInput
 
 

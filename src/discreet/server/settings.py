@@ -7,8 +7,8 @@ import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from discreet.core.files import read_text
-from discreet.core.requests.server import ServeFields
+from discreet.base.files import read_text
+from discreet.base.requests.server import ServeFields
 from discreet.errors import InvalidInput
 
 STATE = ".discreet"

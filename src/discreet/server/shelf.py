@@ -14,7 +14,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from discreet.core.files import write_whole
+from discreet.base.files import write_whole
 from discreet.errors import TooManyRequests, UnknownName
 
 FRAGMENT = "report.part"

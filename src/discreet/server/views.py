@@ -13,9 +13,9 @@ from urllib.parse import urlencode
 
 from fastapi import Query, Request
 
-from discreet.api import question_of
-from discreet.core.answer import Answer
-from discreet.core.numbers import counted, plain
+from discreet.base.answer import Answer
+from discreet.base.numbers import counted, plain
+from discreet.curator import question_of
 from discreet.errors import UnknownName
 from discreet.server.access.auth import caller
 from discreet.server.access.tokens import Role

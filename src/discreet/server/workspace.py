@@ -18,11 +18,11 @@ from typing import Any, NamedTuple, TypeVar
 
 from starlette.requests import HTTPConnection
 
-from discreet.api import Curator, Planner, curator_of
-from discreet.catalog.policy_file import LARGEST_FILE, refusal_of
-from discreet.catalog.toml_text import composed, engine_and_ledger
-from discreet.catalog.writer import CatalogChange, Edit, change_catalog
-from discreet.core.files import read_bytes
+from discreet.base.files import read_bytes
+from discreet.curator import Curator, Planner, curator_of
+from discreet.data.catalog.policy_file import LARGEST_FILE, refusal_of
+from discreet.data.catalog.toml_text import composed, engine_and_ledger
+from discreet.data.catalog.writer import CatalogChange, Edit, change_catalog
 from discreet.errors import CatalogError, DiscreetError, LedgerError, NotInForce, ServerFailed
 from discreet.server.access.audit_log import AuditLog
 from discreet.server.access.limits import BodiesUnderWay, Buckets

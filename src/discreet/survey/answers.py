@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from discreet.core.arrays import Bits
-from discreet.core.display import visible
-from discreet.core.files import open_regular
+from discreet.base.arrays import Bits
+from discreet.base.display import visible
+from discreet.base.files import open_regular
 from discreet.errors import InvalidInput
 from discreet.survey.plan import value_of
 from discreet.survey.randomizers.count_mean import BLANKS, word_bytes

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.core.arrays import Integers
+from discreet.base.arrays import Integers
 from discreet.survey.mechanisms import MECHANISMS
 from discreet.survey.randomizers.base import AnswerDomain, AnyRandomizer, Mechanism, Reports
 from discreet.survey.randomizers.bits import KeystreamRng

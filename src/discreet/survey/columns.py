@@ -24,10 +24,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from discreet.core.arrays import Integers
-from discreet.engine.base import Engine, open_exact
-from discreet.engine.connect import connect, kind_of
-from discreet.engine.functions import function
+from discreet.base.arrays import Integers
+from discreet.data.engines.base import Engine, open_exact
+from discreet.data.engines.connect import connect, kind_of
+from discreet.data.engines.functions import function
 from discreet.errors import InvalidInput
 from discreet.survey.donation_checks import Refusal
 from discreet.survey.plan import SurveyPlan

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from discreet.engine.base import Engine
-from discreet.noise.rng import Rng
+from discreet.data.engines.base import Engine
+from discreet.privacy.noise.rng import Rng
 from discreet.survey.answers import AnswerColumn, read_answers, read_candidates
 from discreet.survey.columns import ColumnReports
 from discreet.survey.estimators import (

@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from discreet.core.numbers import least_whole
+from discreet.base.numbers import least_whole
 from discreet.errors import InvalidInput
 from discreet.survey.randomizers.base import (
     AnyRandomizer,

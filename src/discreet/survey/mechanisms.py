@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from discreet.core.numbers import plain
+from discreet.base.numbers import plain
 from discreet.errors import InvalidInput
 from discreet.survey.randomizers import (
     count_mean,

@@ -16,9 +16,9 @@ from functools import cached_property
 from hashlib import sha256
 from typing import Any
 
-from discreet.account.explain import answer_sentences
-from discreet.core.numbers import plain
+from discreet.base.numbers import plain
 from discreet.errors import InvalidInput
+from discreet.privacy.account.explain import answer_sentences
 from discreet.survey.mechanisms import ChosenRandomizer, choose
 from discreet.survey.randomizers.base import device_settings
 from discreet.survey.randomizers.count_mean import BLANKS, word_bytes

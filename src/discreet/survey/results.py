@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.core.arrays import Floats, Integers
-from discreet.core.requests.fields import given
-from discreet.core.requests.unpaid import EstimateFields
+from discreet.base.arrays import Floats, Integers
+from discreet.base.requests.fields import given
+from discreet.base.requests.unpaid import EstimateFields
 from discreet.errors import InvalidInput
 from discreet.survey.estimators import (
     TOO_WIDE,

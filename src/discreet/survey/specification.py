@@ -15,9 +15,9 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from discreet.core.display import visible
-from discreet.core.files import read_text
-from discreet.core.numbers import Epsilon, round_down
+from discreet.base.display import visible
+from discreet.base.files import read_text
+from discreet.base.numbers import Epsilon, round_down
 from discreet.errors import InvalidInput
 from discreet.survey.randomizers.base import NumberRange
 from discreet.survey.randomizers.prefix_tree import LEVELS, MOST_LEVELS

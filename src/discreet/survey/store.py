@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.core.files import disk_is_full, write_in_place, write_whole
+from discreet.base.files import disk_is_full, write_in_place, write_whole
 from discreet.errors import CollectorClosed, InvalidInput, UnknownName
 from discreet.survey.answers import read_candidates
 from discreet.survey.columns import numbers_tally, reports_of, write_columns

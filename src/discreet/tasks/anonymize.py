@@ -10,10 +10,10 @@ from discreet.anonymize.command import WrittenCopy, anonymize_file
 from discreet.anonymize.registry import cost_choices as costs
 from discreet.anonymize.registry import model_choices as models
 from discreet.anonymize.run import AnonymizeRequest
-from discreet.api import open as open_curator
-from discreet.core.requests.fields import WithProgress, asks_function, beside, given, schema
-from discreet.core.requests.unpaid import LocalAnonymizeFields
-from discreet.ledger.ledger import Ledger
+from discreet.base.requests.fields import WithProgress, asks_function, beside, given, schema
+from discreet.base.requests.unpaid import LocalAnonymizeFields
+from discreet.curator import open as open_curator
+from discreet.privacy.ledger.ledger import Ledger
 
 
 @schema

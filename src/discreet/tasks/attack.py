@@ -8,14 +8,14 @@ from __future__ import annotations
 from contextlib import nullcontext
 from typing import Any
 
-from discreet.attack.attacks import Outcome, attack_named
-from discreet.attack.audit.audit import Audit, Effort, audit_one_run
-from discreet.attack.audit.audit import audit as audit_samples
-from discreet.attack.audit.target import load_target, other_target
-from discreet.core.display import Progress, silent
-from discreet.core.requests.fields import WithProgress, asks_function, schema
-from discreet.core.requests.unpaid import AuditFields
+from discreet.audit.audit import Audit, Effort, audit_one_run
+from discreet.audit.audit import audit as audit_samples
+from discreet.audit.target import load_target, other_target
+from discreet.base.display import Progress, silent
+from discreet.base.requests.fields import WithProgress, asks_function, schema
+from discreet.base.requests.unpaid import AuditFields
 from discreet.errors import InvalidInput
+from discreet.lab.attacks.attacks import Outcome, attack_named
 
 
 def attack(name: str, *, progress: Progress = silent, **settings: Any) -> Outcome:

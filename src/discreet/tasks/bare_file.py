@@ -15,21 +15,28 @@ from typing import Any, Self, TypeVar
 
 import sqlglot
 
-from discreet.api import open as open_curator
-from discreet.catalog.bare_file import BareTable, bare_table, is_untyped, put_back, rebound, retype
-from discreet.catalog.policy_file import FILE_NAME, load
-from discreet.core.bill import NOTHING_SPENT, OWNER, Bill, Charged, Spent, require_named
-from discreet.core.event import EVERYONE, Composed, Cost
-from discreet.core.numbers import Delta, Epsilon
+from discreet.base.bill import NOTHING_SPENT, OWNER, Bill, Charged, Spent, require_named
+from discreet.base.event import EVERYONE, Composed, Cost
+from discreet.base.numbers import Delta, Epsilon
+from discreet.curator import open as open_curator
+from discreet.data.catalog.bare_file import (
+    BareTable,
+    bare_table,
+    is_untyped,
+    put_back,
+    rebound,
+    retype,
+)
+from discreet.data.catalog.policy_file import FILE_NAME, load
 from discreet.errors import DiscreetError, InvalidInput, UnknownName
-from discreet.ledger.entry import Entry, Payer, checked_name
-from discreet.synth.budget import synth_budget
-from discreet.synth.measure.learned_types import (
+from discreet.measure.budget import synth_budget
+from discreet.measure.learned_types import (
     is_unbounded,
     learn_bounds,
     learn_types,
     types_are_paid,
 )
+from discreet.privacy.ledger.entry import Entry, Payer, checked_name
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import overload
 
-from discreet.course.lesson import Lesson, all_lessons, lesson_named
+from discreet.lab.course.lesson import Lesson, all_lessons, lesson_named
 
 
 @overload

@@ -7,15 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from discreet.catalog.edits import declared_tables
-from discreet.catalog.proposal import InitRequest, propose_file, summary
-from discreet.core.numbers import Delta, Epsilon, Number
-from discreet.core.schema import CategoryDomain, Column
-from discreet.core.unit import PrivacyUnit
-from discreet.engine.base import Engine
-from discreet.engine.column_types import Storage, storage
-from discreet.kernel.losses import table_losses
-from discreet.kernel.odd_values import has_ends
+from discreet.base.numbers import Delta, Epsilon, Number
+from discreet.base.schema import CategoryDomain, Column
+from discreet.base.unit import PrivacyUnit
+from discreet.data.catalog.edits import declared_tables
+from discreet.data.catalog.proposal import InitRequest, propose_file, summary
+from discreet.data.engines.base import Engine
+from discreet.data.engines.column_types import Storage, storage
+from discreet.privacy.kernel.losses import table_losses
+from discreet.privacy.kernel.odd_values import has_ends
 
 
 def init(

@@ -12,33 +12,18 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from discreet.api import Curator
-from discreet.api import open as open_curator
-from discreet.catalog.bare_file import BareTable, is_untyped
-from discreet.catalog.policy_file import load
-from discreet.core.bill import NOTHING_SPENT, Bill, Charged
-from discreet.core.display import Progress, silent
-from discreet.core.numbers import Epsilon, Number, to_fraction
-from discreet.core.requests.fields import WithProgress, asks_function, beside, given, schema
-from discreet.core.requests.paid import LocalLearnFields
+from discreet.base.bill import NOTHING_SPENT, Bill, Charged
+from discreet.base.display import Progress, silent
+from discreet.base.numbers import Epsilon, Number, to_fraction
+from discreet.base.requests.fields import WithProgress, asks_function, beside, given, schema
+from discreet.base.requests.paid import LocalLearnFields
+from discreet.curator import Curator
+from discreet.curator import open as open_curator
+from discreet.data.catalog.bare_file import BareTable, is_untyped
+from discreet.data.catalog.policy_file import load
 from discreet.errors import DiscreetError, InvalidInput, UnknownName
-from discreet.learn.classifier import check_candidates
-from discreet.learn.evaluation import ImpactPoint, impact_report, publicly_tested
-from discreet.learn.learners.network import AnyClassifier
-from discreet.learn.learners.registry import choices
-from discreet.learn.model_files import read_model, write_model
-from discreet.learn.read_file import check_columns
-from discreet.learn.recommender import (
-    Recommender,
-    RecommendRequest,
-    check_viewer,
-    planned_recommender,
-)
-from discreet.learn.regression import regressed_columns, tested_regressor
-from discreet.learn.training import Trained
-from discreet.learn.training_plan import LearnRequest, find_private, needed_columns
-from discreet.report import write
-from discreet.report.document import REPORT_FILES, check_target
+from discreet.show import write
+from discreet.show.document import REPORT_FILES, check_target
 from discreet.tasks.bare_file import (
     TypedPlace,
     WrittenSource,
@@ -54,6 +39,21 @@ from discreet.tasks.model_test import (
     id_of_test,
     usual_name,
 )
+from discreet.work.learn.classifier import check_candidates
+from discreet.work.learn.evaluation import ImpactPoint, impact_report, publicly_tested
+from discreet.work.learn.learners.network import AnyClassifier
+from discreet.work.learn.learners.registry import choices
+from discreet.work.learn.model_files import read_model, write_model
+from discreet.work.learn.read_file import check_columns
+from discreet.work.learn.recommender import (
+    Recommender,
+    RecommendRequest,
+    check_viewer,
+    planned_recommender,
+)
+from discreet.work.learn.regression import regressed_columns, tested_regressor
+from discreet.work.learn.training import Trained
+from discreet.work.learn.training_plan import LearnRequest, find_private, needed_columns
 
 SCORES = ("accuracy", "baseline", "subgroups", "test_rows", "auc")
 """What a test says of a classifier."""

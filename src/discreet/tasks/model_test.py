@@ -16,22 +16,22 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from discreet.api import Curator
-from discreet.api import open as open_curator
-from discreet.catalog.bare_file import BareTable, bare_table, put_back
-from discreet.core.display import ShownInLines, ShownLines
-from discreet.core.event import EVERYONE, NOTHING, Cost, Quote
-from discreet.core.files import write_whole
-from discreet.core.numbers import Delta, Epsilon
+from discreet.base.display import ShownInLines, ShownLines
+from discreet.base.event import EVERYONE, NOTHING, Cost, Quote
+from discreet.base.files import write_whole
+from discreet.base.numbers import Delta, Epsilon
+from discreet.curator import Curator
+from discreet.curator import open as open_curator
+from discreet.data.catalog.bare_file import BareTable, bare_table, put_back
 from discreet.errors import InvalidInput
-from discreet.learn.model_files import AnyModel
-from discreet.learn.recommender import Recommending
-from discreet.learn.regression import Regressed
-from discreet.learn.training import Trained
-from discreet.learn.training_plan import LearnRequest, planned_training
-from discreet.ledger.entry import MAX_NAME, Payer
-from discreet.synth.budget import synth_budget
+from discreet.measure.budget import synth_budget
+from discreet.privacy.ledger.entry import MAX_NAME, Payer
 from discreet.tasks.bare_file import rollback_unless_paid
+from discreet.work.learn.model_files import AnyModel
+from discreet.work.learn.recommender import Recommending
+from discreet.work.learn.regression import Regressed
+from discreet.work.learn.training import Trained
+from discreet.work.learn.training_plan import LearnRequest, planned_training
 
 
 @dataclass(frozen=True, slots=True)

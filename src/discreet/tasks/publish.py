@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from discreet.api import open as open_curator
-from discreet.core.requests.fields import WithProgress, asks_function, beside, given, schema
-from discreet.core.requests.paid import PublishFields
-from discreet.publish.run import Publication
+from discreet.base.requests.fields import WithProgress, asks_function, beside, given, schema
+from discreet.base.requests.paid import PublishFields
+from discreet.curator import open as open_curator
+from discreet.work.publish.run import Publication
 
 
 @schema

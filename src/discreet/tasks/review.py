@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from discreet.api.review import SeenTable, see_table
-from discreet.catalog.edits import (
+from discreet.base.requests.fields import asks_function, beside, given, schema
+from discreet.base.requests.unpaid import ReviewFields
+from discreet.base.unit import FollowedPath
+from discreet.curator.review import SeenTable, see_table
+from discreet.data.catalog.edits import (
     ColumnSettings,
     DeclaredTable,
     accepted,
@@ -16,14 +19,11 @@ from discreet.catalog.edits import (
     hidden,
     with_columns,
 )
-from discreet.catalog.policy_file import meant_file, text_of
-from discreet.catalog.writer import change_file
-from discreet.core.requests.fields import asks_function, beside, given, schema
-from discreet.core.requests.unpaid import ReviewFields
-from discreet.core.unit import FollowedPath
-from discreet.engine.connect import connect, kind_of
+from discreet.data.catalog.policy_file import meant_file, text_of
+from discreet.data.catalog.writer import change_file
+from discreet.data.engines.connect import connect, kind_of
 from discreet.errors import CatalogError, InvalidInput, UnknownName
-from discreet.kernel.sources import followed_paths
+from discreet.privacy.kernel.sources import followed_paths
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -32,16 +32,16 @@ from pydantic import (
     create_model,
 )
 
-from discreet.api import Curator, renew_budget
-from discreet.api import open as open_curator
-from discreet.catalog.catalog import Every
-from discreet.catalog.policy_file import meant_file
-from discreet.core.display import ShownInLines, ShownLines
-from discreet.core.files import open_regular, read_text, write_whole
-from discreet.core.requests.fields import FieldKind, RequestField, request_fields
-from discreet.core.requests.paid import ScheduleFields
+from discreet.base.display import ShownInLines, ShownLines
+from discreet.base.files import open_regular, read_text, write_whole
+from discreet.base.requests.fields import FieldKind, RequestField, request_fields
+from discreet.base.requests.paid import ScheduleFields
+from discreet.curator import Curator, renew_budget
+from discreet.curator import open as open_curator
+from discreet.data.catalog.catalog import Every
+from discreet.data.catalog.policy_file import meant_file
 from discreet.errors import DiscreetError, InvalidInput
-from discreet.publish.specification import parse_spec
+from discreet.work.publish.specification import parse_spec
 
 ONCE = "once"
 PERIOD = "{period}"

@@ -11,17 +11,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from discreet.account.explain import explain
-from discreet.api import Curator
-from discreet.api import open as open_curator
-from discreet.api.curator import found_config
-from discreet.api.opened_catalog import StoredPlace, places_of
-from discreet.catalog.catalog import outline
-from discreet.catalog.policy_file import load
-from discreet.core.display import ShownInLines, ShownLines
-from discreet.core.numbers import counted, plain
-from discreet.core.schema import Dataset, Refresh, Table
-from discreet.report import Document, Grid, Paragraph, Section
+from discreet.base.display import ShownInLines, ShownLines
+from discreet.base.numbers import counted, plain
+from discreet.base.schema import Dataset, Refresh, Table
+from discreet.curator import Curator
+from discreet.curator import open as open_curator
+from discreet.curator.curator import found_config
+from discreet.curator.opened_catalog import StoredPlace, places_of
+from discreet.data.catalog.catalog import outline
+from discreet.data.catalog.policy_file import load
+from discreet.privacy.account.explain import explain
+from discreet.show import Document, Grid, Paragraph, Section
 
 
 @dataclass(frozen=True, slots=True, repr=False)

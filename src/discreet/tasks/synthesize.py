@@ -20,17 +20,9 @@ from typing import Any, Self
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from discreet.api import Curator
-from discreet.api import open as open_curator
-from discreet.catalog.bare_file import widest
-from discreet.catalog.catalog import Catalog
-from discreet.catalog.policy_file import FILE_NAME, load
-from discreet.catalog.sources import check_file
-from discreet.catalog.toml_text import Setting, composed, dataset_lines, table_lines
-from discreet.catalog.writer import write_file
-from discreet.core.display import Progress, silent
-from discreet.core.numbers import Delta, Epsilon, Number
-from discreet.core.requests.fields import (
+from discreet.base.display import Progress, silent
+from discreet.base.numbers import Delta, Epsilon, Number
+from discreet.base.requests.fields import (
     WithProgress,
     asks_function,
     beside,
@@ -38,19 +30,27 @@ from discreet.core.requests.fields import (
     request_fields,
     schema,
 )
-from discreet.core.requests.paid import LinkedFields, LocalSynthFields
-from discreet.engine.column_types import Storage
+from discreet.base.requests.paid import LinkedFields, LocalSynthFields
+from discreet.curator import Curator
+from discreet.curator import open as open_curator
+from discreet.data.catalog.bare_file import widest
+from discreet.data.catalog.catalog import Catalog
+from discreet.data.catalog.policy_file import FILE_NAME, load
+from discreet.data.catalog.sources import check_file
+from discreet.data.catalog.toml_text import Setting, composed, dataset_lines, table_lines
+from discreet.data.catalog.writer import write_file
+from discreet.data.engines.column_types import Storage
 from discreet.errors import InvalidInput
-from discreet.report import write as write_report
-from discreet.report.document import REPORT_FILES, check_target
-from discreet.report.rows import ROW_FILES, write_rows
-from discreet.synth.methods.registry import choices
-from discreet.synth.model_file import load_model
-from discreet.synth.prepare import SynthRequest, check_early, check_untyped
-from discreet.synth.report.make_reports import subject_of
-from discreet.synth.report.publishable import publishable_report
-from discreet.synth.synthetic import Synthetic, csv_style, sample_rows
+from discreet.show import write as write_report
+from discreet.show.document import REPORT_FILES, check_target
+from discreet.show.rows import ROW_FILES, write_rows
 from discreet.tasks.bare_file import TypedPlace, WrittenSource, typed_place
+from discreet.work.synth.methods.registry import choices
+from discreet.work.synth.model_file import load_model
+from discreet.work.synth.prepare import SynthRequest, check_early, check_untyped
+from discreet.work.synth.report.make_reports import subject_of
+from discreet.work.synth.report.publishable import publishable_report
+from discreet.work.synth.synthetic import Synthetic, csv_style, sample_rows
 
 FOLDERS = ("", ".zip")
 """Endings of what linked tables are written into, one file each."""
@@ -247,7 +247,7 @@ def synthesize(asked: SynthFrameCall) -> Synthetic:
     budget. A file has its ledger beside it; for a frame nothing is remembered between calls, so the
     caller adds up what was spent. The other arguments are those of `Curator.synthesize`.
 
-    Guarantee: (epsilon, delta) for each `unit`, as in `discreet.synth.run.synthesize`.
+    Guarantee: (epsilon, delta) for each `unit`, as in `discreet.work.synth.run.synthesize`.
     """
     if isinstance(asked.data, str | Path):
         path = Path(asked.data)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from discreet.core.display import ShownInLines, ShownLines
-from discreet.publish.recheck import verify_package
+from discreet.base.display import ShownInLines, ShownLines
+from discreet.work.publish.recheck import verify_package
 
 
 class CheckedPackage(ShownInLines, dict[str, Any]):

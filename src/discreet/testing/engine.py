@@ -10,16 +10,23 @@ from typing import Any, TypeAlias
 
 import pyarrow as pa
 
-from discreet.engine.base import NOTHING_STORED, Capabilities, Engine, Exact, Held, engine_failed
-from discreet.engine.copies import Labels, Recipe, private_of
-from discreet.engine.dialects import DIALECTS, quoted
+from discreet.data.engines.base import (
+    NOTHING_STORED,
+    Capabilities,
+    Engine,
+    Exact,
+    Held,
+    engine_failed,
+)
+from discreet.data.engines.copies import Labels, Recipe, private_of
+from discreet.data.engines.dialects import DIALECTS, quoted
 from discreet.errors import UnknownName
 
 Answers: TypeAlias = Callable[[str], pa.Table] | Mapping[str, pa.Table] | pa.Table | None
 
 
 class LiveHeld(Held):
-    """Reads tables as they are when they are read; see `discreet.engine.base.Held`."""
+    """Reads tables as they are when they are read; see `discreet.data.engines.base.Held`."""
 
     def __init__(self, engine: FakeEngine, tables: Mapping[str, Recipe]) -> None:
         self._engine = engine

@@ -10,8 +10,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from discreet.errors import InternalError
-from discreet.noise.alias_tables import AliasTable
-from discreet.noise.rng import WORD_BITS, Rng, Words
+from discreet.privacy.noise.alias_tables import AliasTable
+from discreet.privacy.noise.rng import WORD_BITS, Rng, Words
 
 
 class SeededRng:

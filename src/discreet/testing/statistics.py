@@ -15,10 +15,10 @@ from typing import TypeAlias, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from discreet.core.arrays import Bits, Floats, Integers
+from discreet.base.arrays import Bits, Floats, Integers
 from discreet.errors import InvalidInput
-from discreet.noise.error_bars import lower_limit, upper_limit
-from discreet.noise.laws import NoiseLaw
+from discreet.privacy.noise.error_bars import lower_limit, upper_limit
+from discreet.privacy.noise.laws import NoiseLaw
 
 ALPHA = 1e-9
 LEAST_EXPECTED = 10  # of each bin; smaller ones are merged with their neighbours

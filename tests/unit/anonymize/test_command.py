@@ -9,11 +9,11 @@ from discreet.anonymize.command import anonymize_file
 from discreet.anonymize.risk import measure
 from discreet.anonymize.run import AnonymizeRequest, run
 from discreet.anonymize.source import open_source
-from discreet.api import open as open_curator
-from discreet.catalog.bare_file import bare_table
-from discreet.catalog.policy_file import load
-from discreet.core.event import NonPrivate
-from discreet.core.numbers import Epsilon
+from discreet.base.event import NonPrivate
+from discreet.base.numbers import Epsilon
+from discreet.curator import open as open_curator
+from discreet.data.catalog.bare_file import bare_table
+from discreet.data.catalog.policy_file import load
 from discreet.errors import InvalidInput
 
 HEADER = "name,zip,age,ill"

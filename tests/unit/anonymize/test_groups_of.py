@@ -3,8 +3,8 @@ import pytest
 from discreet.anonymize.groups import group_table
 from discreet.anonymize.run import AnonymizeRequest, groups_of
 from discreet.anonymize.source import narrowed
-from discreet.engine.base import open_exact
-from discreet.engine.connect import connect
+from discreet.data.engines.base import open_exact
+from discreet.data.engines.connect import connect
 from discreet.errors import InvalidInput
 
 TEXT = "zip;n;age;ill\n02139;1;30;flu\n02139;1;30;flu\n02139;2;30;cold\n;2;;flu\n"

@@ -8,13 +8,13 @@ import discreet
 from discreet.anonymize.release import expose, exposure_of, measure_curve
 from discreet.anonymize.run import AnonymizeRequest
 from discreet.anonymize.source import AnonymizeSource
-from discreet.api import open as open_curator
-from discreet.catalog.bare_file import bare_table
-from discreet.core.event import NonPrivate
-from discreet.core.numbers import Epsilon
+from discreet.base.event import NonPrivate
+from discreet.base.numbers import Epsilon
+from discreet.curator import open as open_curator
+from discreet.data.catalog.bare_file import bare_table
 from discreet.errors import InvalidInput
-from discreet.ledger.ledger import Ledger
-from discreet.ledger.reports import budget_words, exposure_note
+from discreet.privacy.ledger.ledger import Ledger
+from discreet.privacy.ledger.reports import budget_words, exposure_note
 from discreet.server.features.anonymize import in_child
 from discreet.tasks.anonymize import anonymize as tasks_anonymize
 from ledger_kit import open_ledger

@@ -9,7 +9,7 @@ from discreet.anonymize.source import (
     narrowed,
     open_source,
 )
-from discreet.catalog.policy_file import loads
+from discreet.data.catalog.policy_file import loads
 from discreet.errors import CatalogError, EngineFailed, InvalidInput
 from discreet.testing import FakeEngine
 

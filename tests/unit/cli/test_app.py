@@ -32,12 +32,12 @@ def test_every_command_has_help_with_an_example(name, capsys):
 
 
 def test_our_own_mistakes_show_no_values(capsys, monkeypatch):
-    import discreet.api
+    import discreet.curator
 
     def broken(_config):
         raise RuntimeError("SECRET-77")
 
-    monkeypatch.setattr(discreet.api, "open", broken)
+    monkeypatch.setattr(discreet.curator, "open", broken)
     monkeypatch.delenv("DISCREET_DEBUG", raising=False)
     assert run(["query", "SELECT 1", "--epsilon", "1"]) == 1
     said = capsys.readouterr()

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from discreet.attack.attacks import MODULES
 from discreet.cli.app import run
+from discreet.lab.attacks.attacks import MODULES
 
 SMALL = ["--people", "2000", "--places", "5", "--pairs", "3"]
 

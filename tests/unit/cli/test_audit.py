@@ -7,7 +7,7 @@ import pytest
 from discreet.cli.app import run
 
 FILE = """
-from discreet.noise import discrete_laplace
+from discreet.privacy.noise import discrete_laplace
 EPSILON = 1
 NEIGHBOURS = (0, 1)
 

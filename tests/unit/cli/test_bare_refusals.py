@@ -10,8 +10,8 @@ import pytest
 from pyarrow import csv
 
 import discreet
-from discreet.catalog import bare_file
 from discreet.cli.app import run
+from discreet.data.catalog import bare_file
 from discreet.tasks import bare_file as bare_synth
 from discreet.tasks import bare_file as unpaid
 from sittings import FULL

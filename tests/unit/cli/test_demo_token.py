@@ -29,7 +29,7 @@ def test_no_command_line_holds_the_token(monkeypatch, tmp_path, shown):
 
     parts = demo_parts(serve)
     monkeypatch.setattr("discreet.cli.serve.server_parts", lambda *_: parts)
-    monkeypatch.setattr("discreet.examples.town", lambda **_: parts.town(tmp_path))
+    monkeypatch.setattr("discreet.lab.town.town", lambda **_: parts.town(tmp_path))
     monkeypatch.setattr(demo, "_open_browser", opened.append)
     monkeypatch.setattr(demo, "_has_display", lambda: shown)
     monkeypatch.setattr("builtins.print", lambda *said, **_: printed.extend(said))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from discreet.cli.app import run
-from discreet.learn.model_files import read_model
+from discreet.work.learn.model_files import read_model
 
 TOML = """
 [datasets.town]

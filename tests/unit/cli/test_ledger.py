@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 from discreet.cli.ledger import app
 from discreet.cli.privacy_loss import budget
 from discreet.errors import AuditTampered, LedgerBusy
-from discreet.ledger import Ledger, budget_report, budget_words
+from discreet.privacy.ledger import Ledger, budget_report, budget_words
 from discreet.server.access.audit_log import COMMAND_LINE, AuditAction, AuditLog
 from ledger_kit import open_ledger, pay, policy
 
@@ -26,7 +26,7 @@ DATASETS = {"census": "census"}
 
 @pytest.fixture
 def opened(tmp_path, monkeypatch):
-    """A stand-in for discreet.api over a ledger with one charge."""
+    """A stand-in for discreet.curator over a ledger with one charge."""
     ledger = open_ledger(tmp_path)
     pay(ledger, "0.25", "a")
     curator = SimpleNamespace(
@@ -37,12 +37,12 @@ def opened(tmp_path, monkeypatch):
             ledger, DATASETS, describe=lambda _: "everyone", last=last
         ),
     )
-    api = ModuleType("discreet.api")
+    api = ModuleType("discreet.curator")
     api.open = lambda config: nullcontext(curator)
     api.restore_ledger = lambda config, path, *, reason: Ledger.restore(
         "sqlite:ledger.db", policy(), path, base=tmp_path, reason=reason
     )
-    monkeypatch.setitem(sys.modules, "discreet.api", api)
+    monkeypatch.setitem(sys.modules, "discreet.curator", api)
     yield ledger
     ledger.close()
 

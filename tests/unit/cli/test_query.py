@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import asking
-import discreet.api
+import discreet.curator
 from discreet import errors
 from discreet.cli.app import run
 
@@ -18,7 +18,7 @@ BY_SEX = "SELECT sex, COUNT(*) AS n FROM people GROUP BY sex"
 @pytest.fixture
 def ask(tmp_path, monkeypatch, capsys):
     """Return a function that runs the command and gives status, output and error."""
-    monkeypatch.setattr(discreet.api, "open", lambda _config: asking.curator(tmp_path))
+    monkeypatch.setattr(discreet.curator, "open", lambda _config: asking.curator(tmp_path))
 
     def command(*arguments):
         status = run(["query", *arguments])

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from discreet.api import open as open_curator
 from discreet.cli.app import run
+from discreet.curator import open as open_curator
 
 TOML = """
 [datasets.shop]

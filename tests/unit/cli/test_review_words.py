@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from discreet.catalog.toml_text import ColumnProposal
+from discreet.base.schema import IMMUTABLE_WORDS
 from discreet.cli.owner import table_words
-from discreet.core.schema import IMMUTABLE_WORDS
+from discreet.data.catalog.toml_text import ColumnProposal
 from discreet.server.features.data.proposal import reveals
 from discreet.tasks.review import look
 

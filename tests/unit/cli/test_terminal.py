@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import asking
-import discreet.api
 import discreet.cli
+import discreet.curator
 from discreet.cli import terminal
 from discreet.cli.app import run
 from discreet.cli.terminal import say
@@ -24,7 +24,7 @@ def steers(text):
 
 @pytest.fixture
 def command(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(discreet.api, "open", lambda _config=None: asking.curator(tmp_path))
+    monkeypatch.setattr(discreet.curator, "open", lambda _config=None: asking.curator(tmp_path))
 
     def ran(*arguments):
         status = run(list(arguments))
@@ -53,7 +53,7 @@ def test_an_alias_in_an_answer_an_explanation_and_the_history(command):
 def test_the_twin_that_prints_as_it_comes_is_caught(command, monkeypatch):
     ask_evil(command)
     monkeypatch.setattr(terminal, "visible", lambda text, **_: text)
-    monkeypatch.setattr("discreet.ledger.reports.visible", lambda text: text)
+    monkeypatch.setattr("discreet.privacy.ledger.reports.visible", lambda text: text)
     assert steers(command("budget")[1])
 
 

@@ -87,5 +87,7 @@ def test_what_all_features_ask_with_lies_above_them(tmp_path):
 
 
 def test_what_waits_for_a_job_can_import_what_it_is_told_to():
-    assert {"discreet.synth.run", "discreet.learn.training"} <= set(feature.warm_modules())
+    assert {"discreet.work.synth.run", "discreet.work.learn.training"} <= set(
+        feature.warm_modules()
+    )
     assert all(find_spec(name) for name in feature.warm_modules())

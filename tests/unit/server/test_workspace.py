@@ -3,10 +3,10 @@ import threading
 
 import pytest
 
-from discreet.catalog.policy_file import LARGEST_FILE, load
-from discreet.catalog.writer import change_file
+from discreet.data.catalog.policy_file import LARGEST_FILE, load
+from discreet.data.catalog.writer import change_file
 from discreet.errors import CatalogError, LedgerBusy, NotInForce
-from discreet.ledger.ledger import Ledger
+from discreet.privacy.ledger.ledger import Ledger
 from discreet.server import workspace as module
 from discreet.server.workspace import CatalogState, Workspace
 from patience import LONG, eventually

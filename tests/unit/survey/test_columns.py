@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from discreet.engine.connect import connect
+from discreet.data.engines.connect import connect
 from discreet.errors import InvalidInput, UnknownName
 from discreet.survey import store as state
 from discreet.survey.columns import ColumnReports

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from discreet.errors import InvalidInput
-from discreet.noise.rng import SystemRng
+from discreet.privacy.noise.rng import SystemRng
 from discreet.survey.audited import AUDITED, WORDS
 from discreet.survey.command import rehearse_survey
 from discreet.survey.estimators import (

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from discreet.errors import InternalError, InvalidInput
-from discreet.noise.certified import exp_bounds
-from discreet.noise.rng import SystemRng
+from discreet.privacy.noise.certified import exp_bounds
+from discreet.privacy.noise.rng import SystemRng
 from discreet.survey.audited import AUDITED, WORDS, as_numbers
 from discreet.survey.randomizers.base import STEPS, WORD, Draws, check_ratio, coins, truthful_parts
 from discreet.survey.randomizers.bits import packed_coins

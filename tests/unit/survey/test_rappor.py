@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from discreet.errors import InvalidInput
-from discreet.noise.rng import SystemRng
+from discreet.privacy.noise.rng import SystemRng
 from discreet.survey.estimators import once_epsilon, shares_from, variance
 from discreet.survey.randomizers.base import WORD, Draws
 from discreet.survey.randomizers.rappor import InstantaneousResponse, Rappor, RapporSketch

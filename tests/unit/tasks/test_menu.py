@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import discreet
-from discreet.api import Curator
 from discreet.cli.app import COMMANDS
+from discreet.curator import Curator
 from discreet.errors import InvalidInput, UnknownName
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -10,9 +10,9 @@ from functools import partial
 
 import pytest
 
-from discreet.api import Curator
-from discreet.api import open as open_curator
 from discreet.cli.app import run
+from discreet.curator import Curator
+from discreet.curator import open as open_curator
 from discreet.errors import InvalidInput
 from discreet.tasks import schedule as scheduling
 from discreet.tasks.schedule import read_schedule, run_schedule

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from discreet.api import open as open_curator
+from discreet.base.schema import Refresh
 from discreet.cli.app import run
-from discreet.core.schema import Refresh
+from discreet.curator import open as open_curator
 from discreet.tasks.sheet import sheet
 
 ROOT = Path(__file__).resolve().parents[3]

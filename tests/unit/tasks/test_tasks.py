@@ -7,7 +7,7 @@ import discreet
 
 def test_an_attack_is_a_function_although_there_is_a_folder_of_that_name():
     first = discreet.attack("differencing", people=1000)
-    importlib.import_module("discreet.attack.attacks")  # from now on the folder is in the way
+    importlib.import_module("discreet.lab.attacks.attacks")  # from now on the folder is in the way
     again = discreet.attack("differencing", people=1000)
     assert first.score.baseline == again.score.baseline == 0.5
 

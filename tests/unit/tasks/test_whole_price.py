@@ -11,11 +11,11 @@ import pytest
 from pyarrow import csv
 
 import discreet
-from discreet.api import Curator
-from discreet.catalog.bare_file import bare_table
+from discreet.base.bill import NOTHING_SPENT, Spent
+from discreet.base.numbers import Epsilon
 from discreet.cli.app import run
-from discreet.core.bill import NOTHING_SPENT, Spent
-from discreet.core.numbers import Epsilon
+from discreet.curator import Curator
+from discreet.data.catalog.bare_file import bare_table
 from discreet.errors import DiscreetError, InvalidInput, RequestConflict, UnknownName
 from discreet.tasks.bare_file import WrittenSource
 from discreet.tasks.learn import impact, regress_kept

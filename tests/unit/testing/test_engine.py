@@ -3,7 +3,7 @@
 import pyarrow as pa
 import pytest
 
-from discreet.engine.base import open_exact
+from discreet.data.engines.base import open_exact
 from discreet.errors import EngineFailed, UnknownName
 from discreet.testing import FakeEngine
 

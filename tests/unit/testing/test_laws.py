@@ -3,7 +3,7 @@ import pytest
 from scipy import stats
 
 from discreet.errors import InvalidInput
-from discreet.noise.laws import LaplaceLaw
+from discreet.privacy.noise.laws import LaplaceLaw
 from discreet.testing.statistics import assert_frequency, assert_law, chi_square_pvalue, upper_gamma
 
 

@@ -16,8 +16,8 @@ from dataclasses import asdict, dataclass, fields
 from enum import Enum
 from pathlib import Path
 
-from discreet.core.files import write_whole
-from discreet.core.proof import ROOT, canonical, link_hash
+from discreet.base.files import write_whole
+from discreet.base.proof import ROOT, canonical, link_hash
 from discreet.errors import AuditTampered, LedgerWriteFailed
 
 LOG = "audit.log"

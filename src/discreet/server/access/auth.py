@@ -16,7 +16,7 @@ from starlette.responses import StreamingResponse
 from starlette.routing import BaseRoute, Match
 from starlette.types import Receive, Scope, Send
 
-from discreet.core.bill import OWNER
+from discreet.base.bill import OWNER
 from discreet.errors import InternalError, InvalidInput, NotAllowed, NotInForce, NotSignedIn
 from discreet.server.access.audit_log import STRANGER, Actor, AuditAction
 from discreet.server.access.limits import fine

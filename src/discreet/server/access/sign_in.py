@@ -21,8 +21,8 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from discreet.api import Curator
-from discreet.core.requests.server import TokenFields
+from discreet.base.requests.server import TokenFields
+from discreet.curator import Curator
 from discreet.errors import DiscreetError, NotAllowed, NotSignedIn, UnknownName
 from discreet.server.access.audit_log import MOST_READ, AuditAction
 from discreet.server.access.auth import (

@@ -19,7 +19,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from discreet.core.bill import name_of
+from discreet.base.bill import name_of
 from discreet.errors import CatalogError, InvalidInput, UnknownName
 from discreet.server.access.audit_log import COMMAND_LINE, Actor, AuditAction, AuditLog
 

@@ -23,13 +23,13 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from discreet.engine.child_limits import limit_data
+from discreet.data.engines.child_limits import limit_data
 from discreet.errors import DiscreetError, InternalError
 from discreet.server.logs import log_failure
 
 if TYPE_CHECKING:
-    from discreet.api import Curator, SeenLedger
-    from discreet.catalog.catalog import Catalog
+    from discreet.curator import Curator, SeenLedger
+    from discreet.data.catalog.catalog import Catalog
 
 
 Told: TypeAlias = tuple[int, Mapping[tuple[str, str | None], int]]
@@ -138,9 +138,9 @@ def main() -> None:
 
 def get_ready(modules: Sequence[str]) -> None:
     """Import and start what takes a second or two in a job: our packages, and the drawing of charts."""
-    for name in ("discreet.api", *modules):
+    for name in ("discreet.curator", *modules):
         import_module(name)
-    from discreet.report.document import to_svg
+    from discreet.show.document import to_svg
 
     with suppress(DiscreetError):  # whoever needs a chart says what is missing
         to_svg({"mark": "point", "data": {"values": []}, "encoding": {}})
@@ -214,7 +214,7 @@ def perform(order: JobOrder, send: Send) -> None:
 def _opened(order: JobOrder) -> Curator | None:
     if order.catalog is None:
         return None
-    from discreet.api import child_curator
+    from discreet.curator import child_curator
 
     curator = child_curator(order.catalog, scratch=order.folder, known=order.known)
     _ = curator.engine

@@ -24,8 +24,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from discreet.api import SeenLedger
-from discreet.catalog.catalog import Catalog
+from discreet.curator import SeenLedger
+from discreet.data.catalog.catalog import Catalog
 from discreet.errors import from_facts
 from discreet.server.jobs.child import JobOrder, Refusals, Told
 from discreet.server.jobs.queue import Job

@@ -13,12 +13,12 @@ from typing import Annotated, Any, TypeVar
 from fastapi import Header, Request
 from starlette.concurrency import run_in_threadpool
 
-from discreet.api import Curator, Planner, promise
-from discreet.catalog.catalog import Catalog
-from discreet.core.answer import Answer
-from discreet.core.bill import NOTHING_SPENT, Bill, Spent
-from discreet.core.numbers import Epsilon
-from discreet.core.requests.paid import QuestionFields
+from discreet.base.answer import Answer
+from discreet.base.bill import NOTHING_SPENT, Bill, Spent
+from discreet.base.numbers import Epsilon
+from discreet.base.requests.paid import QuestionFields
+from discreet.curator import Curator, Planner, promise
+from discreet.data.catalog.catalog import Catalog
 from discreet.errors import (
     AnswerLost,
     InvalidInput,
@@ -27,10 +27,6 @@ from discreet.errors import (
     NotSignedIn,
     ServerFailed,
 )
-from discreet.learn.one_look import PlannedLook
-from discreet.learn.recommender import RecommenderPlan, RecommendRequest
-from discreet.learn.select import ChoicePlan, SelectRequest
-from discreet.learn.training_plan import LearnRequest, Training
 from discreet.server.access.auth import caller, found_again
 from discreet.server.access.tokens import AskedAs
 from discreet.server.jobs.children import ChildEnded
@@ -38,7 +34,11 @@ from discreet.server.jobs.queue import Job, Standing
 from discreet.server.jobs.watched import watched
 from discreet.server.shelf import Item, Shelf
 from discreet.server.workspace import Context, Workspace, context_of
-from discreet.synth.prepare import PreparedSynthesis
+from discreet.work.learn.one_look import PlannedLook
+from discreet.work.learn.recommender import RecommenderPlan, RecommendRequest
+from discreet.work.learn.select import ChoicePlan, SelectRequest
+from discreet.work.learn.training_plan import LearnRequest, Training
+from discreet.work.synth.prepare import PreparedSynthesis
 
 Found = TypeVar("Found")
 LOOK_AGAIN = 1.0

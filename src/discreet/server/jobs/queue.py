@@ -11,7 +11,7 @@ from concurrent.futures import Future
 from enum import Enum
 from typing import Any, TypeAlias
 
-from discreet.core.outcome_words import (
+from discreet.base.outcome_words import (
     PARTLY,
     UNTOLD,
     OutcomeWords,

@@ -6,10 +6,10 @@ import threading
 from collections.abc import Callable
 from typing import Any, Self, cast
 
-from discreet.api import Curator
-from discreet.core.bill import OWNER, name_of
-from discreet.core.proof import Permit
-from discreet.engine.base import Exact, KeepSql, PaidReader, RunSql, UnpaidReader
+from discreet.base.bill import OWNER, name_of
+from discreet.base.proof import Permit
+from discreet.curator import Curator
+from discreet.data.engines.base import Exact, KeepSql, PaidReader, RunSql, UnpaidReader
 from discreet.errors import EngineFailed
 
 Tell = Callable[[str], None]

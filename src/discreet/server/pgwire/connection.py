@@ -22,7 +22,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from discreet.core.files import write_whole
+from discreet.base.files import write_whole
 from discreet.errors import InvalidInput, TooManyRequests
 from discreet.server.access.audit_log import STRANGER, AuditAction
 from discreet.server.access.limits import Buckets, fine

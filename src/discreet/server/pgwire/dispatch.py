@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from discreet.api import ParsedStatement
+from discreet.curator import ParsedStatement
 from discreet.errors import QueryRefused
 from discreet.server.pgwire import results
 from discreet.server.pgwire.catalog.browse import Browser, Browsers

@@ -8,15 +8,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from discreet.core.numbers import Epsilon
-from discreet.core.requests.fields import (
+from discreet.base.numbers import Epsilon
+from discreet.base.requests.fields import (
     FieldKind,
     asked,
     checked_value,
     request_fields,
     whole_number,
 )
-from discreet.core.requests.paid import QuestionFields
+from discreet.base.requests.paid import QuestionFields
 from discreet.errors import InvalidInput
 from discreet.server.pgwire.messages import Failure
 

@@ -16,9 +16,9 @@ from typing import Any, TypeVar
 
 from sqlglot import exp
 
-from discreet.api import Curator, ParsedStatement, Planner, with_promise
-from discreet.core.answer import Answer, Explanation, OutputColumn, OutputType
-from discreet.core.schema import IntegerDomain
+from discreet.base.answer import Answer, Explanation, OutputColumn, OutputType
+from discreet.base.schema import IntegerDomain
+from discreet.curator import Curator, ParsedStatement, Planner, with_promise
 from discreet.errors import InvalidInput, NotAllowed, QueryRefused
 from discreet.server.access.auth import Principal
 from discreet.server.access.tokens import AskedAs, Role

@@ -12,8 +12,8 @@ from sqlglot.dialects.postgres import Postgres
 from sqlglot.errors import ParseError
 from sqlglot.tokenizer_core import TokenType
 
-from discreet import api
-from discreet.engine.dialects import text_constant
+from discreet import curator as api
+from discreet.data.engines.dialects import text_constant
 from discreet.errors import QueryRefused
 from discreet.server.pgwire.messages import Failure
 

@@ -21,10 +21,10 @@ from typing import Any, Protocol, TypeAlias, TypeVar, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from discreet.core.arrays import Bits, Floats, Integers
+from discreet.base.arrays import Bits, Floats, Integers
 from discreet.errors import InternalError, InvalidInput
-from discreet.noise.certified import exp_bounds
-from discreet.noise.rng import Rng
+from discreet.privacy.noise.certified import exp_bounds
+from discreet.privacy.noise.rng import Rng
 
 WORD = 1 << 32
 """How many values a word has; a coin's probability is a whole number of these parts."""

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from discreet.core.arrays import Bits, Integers
-from discreet.noise.rng import Rng, SystemRng, Words
+from discreet.base.arrays import Bits, Integers
+from discreet.privacy.noise.rng import Rng, SystemRng, Words
 from discreet.survey.randomizers.base import Reports, ReportShape, Shares, Tally
 
 _CELLS = 1 << 20  # bits that are drawn at one time

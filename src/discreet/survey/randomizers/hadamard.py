@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from discreet.core.arrays import Bits, Integers
-from discreet.noise.coins import uniform
-from discreet.noise.rng import Rng
+from discreet.base.arrays import Bits, Integers
+from discreet.privacy.noise.coins import uniform
+from discreet.privacy.noise.rng import Rng
 from discreet.survey.randomizers.base import (
     WORD,
     AnswerDomain,

@@ -16,9 +16,9 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from discreet.core.arrays import Integers
-from discreet.noise.coins import uniform
-from discreet.noise.rng import Rng
+from discreet.base.arrays import Integers
+from discreet.privacy.noise.coins import uniform
+from discreet.privacy.noise.rng import Rng
 from discreet.survey.randomizers.base import (
     STEPS,
     WORD,

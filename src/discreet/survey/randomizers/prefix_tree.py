@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from discreet.noise.coins import uniform
-from discreet.noise.rng import Rng
+from discreet.privacy.noise.coins import uniform
+from discreet.privacy.noise.rng import Rng
 from discreet.survey.randomizers.base import (
     AnswerDomain,
     AnswerSpace,

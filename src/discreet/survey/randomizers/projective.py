@@ -15,10 +15,10 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from discreet.core.arrays import Bits, Floats, Integers
+from discreet.base.arrays import Bits, Floats, Integers
 from discreet.errors import InvalidInput
-from discreet.noise.coins import uniform
-from discreet.noise.rng import Rng
+from discreet.privacy.noise.coins import uniform
+from discreet.privacy.noise.rng import Rng
 from discreet.survey.randomizers.base import (
     WORD,
     AnswerDomain,

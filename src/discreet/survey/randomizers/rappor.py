@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import InvalidInput
-from discreet.noise.rng import Rng
+from discreet.privacy.noise.rng import Rng
 from discreet.survey.randomizers.base import (
     WORD,
     AnswerDomain,

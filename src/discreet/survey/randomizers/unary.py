@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy.typing as npt
 
 from discreet.errors import InvalidInput
-from discreet.noise.rng import Rng
+from discreet.privacy.noise.rng import Rng
 from discreet.survey.randomizers.base import (
     HALF,
     WORD,

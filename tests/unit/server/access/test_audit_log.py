@@ -9,7 +9,7 @@ from dataclasses import asdict
 
 import pytest
 
-from discreet.core.proof import ROOT
+from discreet.base.proof import ROOT
 from discreet.errors import AuditTampered, LedgerWriteFailed
 from discreet.server.access.audit_log import (
     BURST,

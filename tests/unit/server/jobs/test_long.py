@@ -6,7 +6,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from discreet.core import outcome_words
+from discreet.base import outcome_words
 from discreet.errors import AnswerLost, Cancelled, LedgerBusy, LedgerTampered, ServerFailed
 from discreet.server.jobs.children import ChildEnded
 from discreet.server.jobs.long import LongTask, run_in_child, standing_of

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from asking import catalog
-from discreet.api import parsed
-from discreet.core.schema import BooleanDomain, Column, DateDomain, IntegerDomain
+from discreet.base.schema import BooleanDomain, Column, DateDomain, IntegerDomain
+from discreet.curator import parsed
 from discreet.server.pgwire.catalog.tables import VisibleTable, type_of
 from discreet.server.pgwire.messages import Failure
 from discreet.server.pgwire.question import WireQuestion, as_postgres

@@ -11,12 +11,12 @@ from typing import Any, Self
 from discreet.anonymize.release import anonymize, measure_curve
 from discreet.anonymize.report import document
 from discreet.anonymize.run import Anonymized, AnonymizeRequest
-from discreet.report import to_fragment
-from discreet.report import write as write_report
-from discreet.report.rows import write_rows
 from discreet.server.bodies import finite
 from discreet.server.jobs.child import TaskContext
 from discreet.server.shelf import FRAGMENT, Kept, Shelf
+from discreet.show import to_fragment
+from discreet.show import write as write_report
+from discreet.show.rows import write_rows
 
 FILES = {
     "rows.csv": "CSV",

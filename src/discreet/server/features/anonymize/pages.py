@@ -16,7 +16,7 @@ from discreet.anonymize.registry import model_choices as models
 from discreet.anonymize.release import source_of
 from discreet.anonymize.report import BREAKS, LEGACY, percent
 from discreet.anonymize.run import AnonymizeRequest, roles_of
-from discreet.core.requests.unpaid import MOST_COLUMNS, AnonymizeFields
+from discreet.base.requests.unpaid import MOST_COLUMNS, AnonymizeFields
 from discreet.server.access.auth import GuardedRoute, Id, allow, api_router
 from discreet.server.access.tokens import Role
 from discreet.server.bodies import body_of

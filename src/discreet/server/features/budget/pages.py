@@ -8,9 +8,9 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import JSONResponse, Response
 
-from discreet.api import Curator
-from discreet.core.bill import name_of
-from discreet.engine.dialects import quoted
+from discreet.base.bill import name_of
+from discreet.curator import Curator
+from discreet.data.engines.dialects import quoted
 from discreet.errors import DiscreetError
 from discreet.server.access.auth import GuardedRoute, allow, api_router, caller, maybe_caller
 from discreet.server.access.tokens import Role

@@ -10,15 +10,14 @@ from fastapi.responses import FileResponse, RedirectResponse, Response
 from markupsafe import Markup
 from pydantic import Field, StrictStr
 
-from discreet.catalog.catalog import Catalog
-from discreet.catalog.writer import free_name, share_notes, with_analysts
-from discreet.core.numbers import Epsilon
-from discreet.core.requests.server import ClassFields
-from discreet.course.facts import facts_of
-from discreet.course.lesson import LIVE, LONGEST, Lesson, all_lessons, lesson_named, syllabus
-from discreet.course.lesson import grade as graded
+from discreet.base.numbers import Epsilon
+from discreet.base.requests.server import ClassFields
+from discreet.data.catalog.catalog import Catalog
+from discreet.data.catalog.writer import free_name, share_notes, with_analysts
 from discreet.errors import UnknownName
-from discreet.report.qr import KEEP, SheetCard, sign_in_sheet
+from discreet.lab.course.facts import facts_of
+from discreet.lab.course.lesson import LIVE, LONGEST, Lesson, all_lessons, lesson_named, syllabus
+from discreet.lab.course.lesson import grade as graded
 from discreet.server.access.auth import (
     GuardedRoute,
     address_of,
@@ -40,6 +39,7 @@ from discreet.server.access.tokens import (
 from discreet.server.bodies import Body, body_of
 from discreet.server.feature import EVERYBODY, Feature, Place, own_address, page, to_markup
 from discreet.server.workspace import change, context_of
+from discreet.show.qr import KEEP, SheetCard, sign_in_sheet
 
 router = api_router("course")
 

@@ -16,10 +16,10 @@ from typing import Any
 import duckdb
 import pyarrow.parquet as pq
 
-from discreet.engine.dialects import quoted, text_constant
-from discreet.engine.duckdb.worker import confine, csv_rows, open_database
-from discreet.engine.formats import write_plain
-from discreet.engine.ingest import UNAMBIGUOUS, store_typed
+from discreet.data.engines.dialects import quoted, text_constant
+from discreet.data.engines.duckdb.worker import confine, csv_rows, open_database
+from discreet.data.engines.formats import write_plain
+from discreet.data.engines.ingest import UNAMBIGUOUS, store_typed
 from discreet.errors import DiscreetError
 
 MAX_NAME = 200

@@ -9,9 +9,12 @@ from typing import Annotated, Any
 from fastapi import Path, Query, Request
 from pydantic import Field, StrictBool, StrictStr
 
-from discreet.api import Curator, renewal_of, renewed_report
-from discreet.catalog.catalog import Catalog
-from discreet.catalog.edits import (
+from discreet.base.bill import Spent
+from discreet.base.requests.paid import BoundsFields
+from discreet.base.schema import Table
+from discreet.curator import Curator, renewal_of, renewed_report
+from discreet.data.catalog.catalog import Catalog
+from discreet.data.catalog.edits import (
     ColumnSettings,
     removed_with_shares,
     renamed_with_shares,
@@ -21,9 +24,6 @@ from discreet.catalog.edits import (
     with_total,
     without_share,
 )
-from discreet.core.bill import Spent
-from discreet.core.requests.paid import BoundsFields
-from discreet.core.schema import Table
 from discreet.errors import InvalidInput, RequestConflict, UnknownName
 from discreet.server.access.audit_log import AuditAction
 from discreet.server.access.auth import allow, api_router, caller, tell

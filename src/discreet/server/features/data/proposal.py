@@ -12,19 +12,19 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from discreet.api.review import see_table
-from discreet.catalog.catalog import Catalog
-from discreet.catalog.domains import column_of
-from discreet.catalog.edits import declared_settings
-from discreet.catalog.file_shape import ColumnShape
-from discreet.catalog.proposal import InitRequest, propose
-from discreet.catalog.sources import Sources
-from discreet.catalog.toml_text import ColumnProposal, Setting, TableProposal
-from discreet.core.files import read_text
-from discreet.core.schema import IMMUTABLE_WORDS, Column, IdentifierDomain, Table
-from discreet.core.unit import PrivacyUnit
-from discreet.engine.base import Engine, EngineLimits
-from discreet.engine.connect import connect
+from discreet.base.files import read_text
+from discreet.base.schema import IMMUTABLE_WORDS, Column, IdentifierDomain, Table
+from discreet.base.unit import PrivacyUnit
+from discreet.curator.review import see_table
+from discreet.data.catalog.catalog import Catalog
+from discreet.data.catalog.domains import column_of
+from discreet.data.catalog.edits import declared_settings
+from discreet.data.catalog.file_shape import ColumnShape
+from discreet.data.catalog.proposal import InitRequest, propose
+from discreet.data.catalog.sources import Sources
+from discreet.data.catalog.toml_text import ColumnProposal, Setting, TableProposal
+from discreet.data.engines.base import Engine, EngineLimits
+from discreet.data.engines.connect import connect
 from discreet.errors import (
     DiscreetError,
     EngineFailed,

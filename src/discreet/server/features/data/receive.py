@@ -17,8 +17,8 @@ from python_multipart.multipart import parse_options_header
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 
-from discreet.catalog.sources import check_file
-from discreet.engine.files import PARQUET_FILES, READABLE, column_names, delimiter
+from discreet.data.catalog.sources import check_file
+from discreet.data.engines.files import PARQUET_FILES, READABLE, column_names, delimiter
 from discreet.errors import CatalogError, DiscreetError, InvalidInput, TooLarge
 from discreet.server.features.data.examiner import MAX_NAME
 from discreet.server.features.data.uploads import (

@@ -13,14 +13,14 @@ from typing import Any, TypeAlias
 
 from pydantic import Field, StrictBool, StrictFloat, StrictInt, StrictStr, ValidationError
 
-from discreet.catalog.catalog import Catalog
-from discreet.catalog.datasets import neighbours_of
-from discreet.catalog.domains import column_of
-from discreet.catalog.edits import with_section, with_share
-from discreet.catalog.file_shape import ColumnShape
-from discreet.catalog.toml_text import Setting, composed, dataset_lines, table_lines
-from discreet.core.numbers import Delta, Epsilon
-from discreet.engine.connect import kind_of
+from discreet.base.numbers import Delta, Epsilon
+from discreet.data.catalog.catalog import Catalog
+from discreet.data.catalog.datasets import neighbours_of
+from discreet.data.catalog.domains import column_of
+from discreet.data.catalog.edits import with_section, with_share
+from discreet.data.catalog.file_shape import ColumnShape
+from discreet.data.catalog.toml_text import Setting, composed, dataset_lines, table_lines
+from discreet.data.engines.connect import kind_of
 from discreet.errors import (
     CatalogError,
     DiscreetError,

@@ -17,11 +17,11 @@ from typing import Any
 
 from starlette.requests import HTTPConnection
 
-from discreet.catalog.writer import writing
-from discreet.core.files import read_bytes, write_whole
-from discreet.engine.child import Child, Unreadable
-from discreet.engine.files import PARQUET_FILES
-from discreet.engine.formats import detected_encoding, is_plain, rows_of
+from discreet.base.files import read_bytes, write_whole
+from discreet.data.catalog.writer import writing
+from discreet.data.engines.child import Child, Unreadable
+from discreet.data.engines.files import PARQUET_FILES
+from discreet.data.engines.formats import detected_encoding, is_plain, rows_of
 from discreet.errors import EngineFailed, InvalidInput, TooLarge, TooManyRequests, UnknownName
 from discreet.server.settings import Settings
 

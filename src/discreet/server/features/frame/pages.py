@@ -12,8 +12,8 @@ from fastapi import APIRouter, FastAPI, Form, Request
 from fastapi.responses import FileResponse, RedirectResponse, Response
 from starlette.staticfiles import StaticFiles
 
-from discreet.core.files import write_whole
-from discreet.core.packages import needs
+from discreet.base.files import write_whole
+from discreet.base.packages import needs
 from discreet.server.access.auth import GuardedRoute, end_session, everybody, maybe_caller
 from discreet.server.access.sign_in import (
     drop_cookie,

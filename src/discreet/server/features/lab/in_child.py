@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from discreet import __version__
-from discreet.attack.attacks import (
+from discreet.base.files import write_whole
+from discreet.errors import UnknownName
+from discreet.lab.attacks.attacks import (
     Attack,
     AttackSettings,
     Outcome,
@@ -21,11 +23,9 @@ from discreet.attack.attacks import (
     private_words,
     score_words,
 )
-from discreet.core.files import write_whole
-from discreet.errors import UnknownName
-from discreet.report import Document, Section, to_fragment
 from discreet.server.bodies import finite
 from discreet.server.jobs.child import TaskContext
+from discreet.show import Document, Section, to_fragment
 
 FOLDER = "lab"
 MOST = 100

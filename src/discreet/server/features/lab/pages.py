@@ -17,7 +17,8 @@ from pydantic import Field
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData, UploadFile
 
-from discreet.attack.attacks import (
+from discreet.errors import InvalidInput
+from discreet.lab.attacks.attacks import (
     Attack,
     AttackSettings,
     Knob,
@@ -25,7 +26,6 @@ from discreet.attack.attacks import (
     all_attacks,
     attack_named,
 )
-from discreet.errors import InvalidInput
 from discreet.server.access.auth import API, GuardedRoute, allow, api_router, caller
 from discreet.server.access.tokens import Role
 from discreet.server.bodies import Body, object_of, require_whole_letters

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from discreet.learn.learners.network import AnyClassifier
-from discreet.learn.model_files import card_of, write_model
-from discreet.learn.training import Trained
-from discreet.report import to_fragment
 from discreet.server.access.tokens import AskedAs
 from discreet.server.bodies import finite
 from discreet.server.jobs.child import TaskContext
 from discreet.server.shelf import FRAGMENT, Kept, Shelf
+from discreet.show import to_fragment
+from discreet.work.learn.learners.network import AnyClassifier
+from discreet.work.learn.model_files import card_of, write_model
+from discreet.work.learn.training import Trained
 
 FILE = "model.zip"
 RECOMMENDER = "recommender.zip"

@@ -10,19 +10,9 @@ from fastapi.responses import FileResponse, Response
 from markupsafe import Markup
 from pydantic import Field
 
-from discreet.api import Curator
-from discreet.core.requests.paid import LearnFields, RecommendFields, SelectFields
+from discreet.base.requests.paid import LearnFields, RecommendFields, SelectFields
+from discreet.curator import Curator
 from discreet.errors import InvalidInput
-from discreet.learn.learners.registry import AUTO, AUTO_WORDS, CLASSIFY, choices, chosen, of_task
-from discreet.learn.model_files import read_model
-from discreet.learn.recommender import (
-    MOST_ITEMS,
-    Recommender,
-    RecommendRequest,
-    planned_recommender,
-)
-from discreet.learn.select import MOST_CANDIDATES, SelectRequest, planned_choice
-from discreet.learn.training_plan import LearnRequest, planned_training
 from discreet.server.access.auth import GuardedRoute, Id, allow, api_router, caller
 from discreet.server.access.tokens import Role
 from discreet.server.bodies import Body, body_of, finite
@@ -47,6 +37,23 @@ from discreet.server.jobs.long import (
 )
 from discreet.server.views import datasets_view, kept_view, readable_catalog, start_of
 from discreet.server.workspace import context_of, kept_once
+from discreet.work.learn.learners.registry import (
+    AUTO,
+    AUTO_WORDS,
+    CLASSIFY,
+    choices,
+    chosen,
+    of_task,
+)
+from discreet.work.learn.model_files import read_model
+from discreet.work.learn.recommender import (
+    MOST_ITEMS,
+    Recommender,
+    RecommendRequest,
+    planned_recommender,
+)
+from discreet.work.learn.select import MOST_CANDIDATES, SelectRequest, planned_choice
+from discreet.work.learn.training_plan import LearnRequest, planned_training
 
 router = api_router("models")
 
@@ -277,7 +284,7 @@ page_router = APIRouter(route_class=GuardedRoute, include_in_schema=False)
 FEATURE = Feature(
     (router, choices_router, recommenders_router, page_router),
     places=(Place("Models", "/models", 50),),
-    warm=("discreet.learn.training",),
+    warm=("discreet.work.learn.training",),
 )
 
 

@@ -16,8 +16,8 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from pydantic import Field, StrictBool, StrictStr
 
-from discreet.api import Curator
-from discreet.core.answer import Answer
+from discreet.base.answer import Answer
+from discreet.curator import Curator
 from discreet.errors import InvalidInput, NotAllowed, UnknownName
 from discreet.server.access.auth import GuardedRoute, Id, Principal, allow, api_router, caller
 from discreet.server.access.tokens import Role

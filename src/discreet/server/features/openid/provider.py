@@ -41,7 +41,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, padding, rsa
 from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
 from cryptography.hazmat.primitives.hashes import SHA256
 
-from discreet.core.files import read_text
+from discreet.base.files import read_text
 from discreet.errors import InvalidInput, NotSignedIn
 from discreet.server.access.tokens import VOUCHED, Role, Token
 from discreet.server.settings import is_loopback

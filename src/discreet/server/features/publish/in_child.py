@@ -6,12 +6,12 @@ import re
 from pathlib import Path
 from typing import Any
 
-from discreet.core.files import write_whole
+from discreet.base.files import write_whole
 from discreet.errors import InvalidInput, UnknownName
-from discreet.publish.specification import Spec, parse_spec
-from discreet.report import to_fragment
 from discreet.server.bodies import finite
 from discreet.server.jobs.child import TaskContext
+from discreet.show import to_fragment
+from discreet.work.publish.specification import Spec, parse_spec
 
 FOLDER = "drafts"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")

@@ -13,10 +13,9 @@ from fastapi.responses import FileResponse, Response
 from markupsafe import Markup
 from pydantic import Field, StrictStr
 
-from discreet.api import Curator
-from discreet.core.numbers import to_fraction
+from discreet.base.numbers import to_fraction
+from discreet.curator import Curator
 from discreet.errors import DiscreetError, UnknownName
-from discreet.publish.run import request_id
 from discreet.server.access.auth import GuardedRoute, Id, allow, api_router, caller, everybody
 from discreet.server.access.tokens import Role
 from discreet.server.bodies import Body
@@ -28,6 +27,7 @@ from discreet.server.jobs.long import LongTask, planned, submit_long
 from discreet.server.jobs.queue import Job
 from discreet.server.views import datasets_view, readable_catalog
 from discreet.server.workspace import context_of, kept_once
+from discreet.work.publish.run import request_id
 
 FRESH = 1.0
 """Seconds: what another process withdrew is gone from these pages within so long."""
@@ -224,7 +224,7 @@ page_router = APIRouter(route_class=GuardedRoute, include_in_schema=False)
 FEATURE = Feature(
     (router, page_router),
     places=(Place("Publish", "/publish", 20, frozenset({Role.OWNER, Role.REVIEWER})),),
-    warm=("discreet.publish.run",),
+    warm=("discreet.work.publish.run",),
 )
 
 NOT_KEYS = {"table", "measure"}

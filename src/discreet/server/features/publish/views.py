@@ -17,10 +17,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from discreet.core.numbers import plain
-from discreet.publish.specification import Spec, TableSpec
+from discreet.base.numbers import plain
 from discreet.server.shelf import MEDIA_TYPES
 from discreet.server.views import amount, minute_of
+from discreet.work.publish.specification import Spec, TableSpec
 
 STATES = ("draft", "rehearsed", "approved", "released")
 MOST_BARS = 60

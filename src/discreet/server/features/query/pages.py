@@ -11,8 +11,8 @@ from typing import Any
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response, StreamingResponse
 
-from discreet.api import with_promise
-from discreet.core.requests.paid import ExplainFields, QueryFields, RehearseFields
+from discreet.base.requests.paid import ExplainFields, QueryFields, RehearseFields
+from discreet.curator import with_promise
 from discreet.errors import DiscreetError, NotInForce
 from discreet.server.access.auth import GuardedRoute, Principal, allow, api_router, caller
 from discreet.server.access.tokens import Role

@@ -16,9 +16,8 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from pydantic import Field
 
-from discreet.core.requests.unpaid import EstimateFields
+from discreet.base.requests.unpaid import EstimateFields
 from discreet.errors import DiscreetError, InvalidInput, LedgerWriteFailed
-from discreet.report.qr import qr_path
 from discreet.server.access.audit_log import AuditAction
 from discreet.server.access.auth import API, GuardedRoute, Id, allow, api_router, everybody, tell
 from discreet.server.access.tokens import Role
@@ -27,6 +26,7 @@ from discreet.server.feature import Feature, Place, page
 from discreet.server.features.survey import collector
 from discreet.server.features.survey.collector import SurveyShelf, intake_of, shelf_of
 from discreet.server.workspace import context_of
+from discreet.show.qr import qr_path
 from discreet.survey.command import (
     begin_survey,
     begin_wave,

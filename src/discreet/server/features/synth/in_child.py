@@ -10,18 +10,18 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet as pq
 
-from discreet.api import Curator
-from discreet.core.bill import NO_BILL
-from discreet.core.display import Progress
-from discreet.report import to_fragment, to_html
-from discreet.report import write as write_report
+from discreet.base.bill import NO_BILL
+from discreet.base.display import Progress
+from discreet.curator import Curator
+from discreet.measure.shape import Codes
 from discreet.server.access.tokens import AskedAs
 from discreet.server.bodies import finite
 from discreet.server.jobs.child import TaskContext
 from discreet.server.shelf import FRAGMENT, Kept, Shelf
-from discreet.synth.model_file import load_model
-from discreet.synth.shape import Codes
-from discreet.synth.synthetic import Synthetic, SyntheticRows
+from discreet.show import to_fragment, to_html
+from discreet.show import write as write_report
+from discreet.work.synth.model_file import load_model
+from discreet.work.synth.synthetic import Synthetic, SyntheticRows
 
 FILES = {
     "rows.csv": "CSV",

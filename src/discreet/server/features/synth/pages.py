@@ -10,9 +10,10 @@ from fastapi.responses import FileResponse, Response
 from markupsafe import Markup
 from pydantic import Field, StrictStr
 
-from discreet.api import Curator
-from discreet.core.requests.paid import SynthFields
+from discreet.base.requests.paid import SynthFields
+from discreet.curator import Curator
 from discreet.errors import InvalidInput, NotAllowed
+from discreet.measure.columns import Coded, Item, MadeUpIdentifier, RangeToLearn
 from discreet.server.access.auth import GuardedRoute, Id, allow, api_router, caller
 from discreet.server.access.tokens import Role
 from discreet.server.bodies import body_of, finite
@@ -36,9 +37,8 @@ from discreet.server.views import (
     start_of,
 )
 from discreet.server.workspace import Context, context_of, kept_once
-from discreet.synth.columns import Coded, Item, MadeUpIdentifier, RangeToLearn
-from discreet.synth.methods.registry import METHODS, choices
-from discreet.synth.prepare import PreparedSynthesis, SynthRequest, prepared, preview_of
+from discreet.work.synth.methods.registry import METHODS, choices
+from discreet.work.synth.prepare import PreparedSynthesis, SynthRequest, prepared, preview_of
 
 MOST_ROWS = 10_000_000
 """Rows of a copy that the server makes; the command line makes more."""
@@ -215,7 +215,7 @@ page_router = APIRouter(route_class=GuardedRoute, include_in_schema=False)
 FEATURE = Feature(
     (router, page_router),
     places=(Place("Synthesize", "/synthesize", 30),),
-    warm=("discreet.synth.run",),
+    warm=("discreet.work.synth.run",),
 )
 
 

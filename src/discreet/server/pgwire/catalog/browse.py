@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from discreet.api import Curator
+from discreet.curator import Curator
 from discreet.errors import UnknownName
 from discreet.server.pgwire.catalog.functions import macros
 from discreet.server.pgwire.catalog.locked import (

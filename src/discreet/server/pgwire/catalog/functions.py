@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from discreet.engine.dialects import text_constant
+from discreet.data.engines.dialects import text_constant
 from discreet.server.pgwire.catalog.rows import (
     DATABASE,
     FIRST_VIEW,

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from discreet.core.schema import BooleanDomain, CategoryDomain, Column, IdentifierDomain, TextDomain
-from discreet.engine.child import Child, Unreadable
-from discreet.engine.dialects import quoted
+from discreet.base.schema import BooleanDomain, CategoryDomain, Column, IdentifierDomain, TextDomain
+from discreet.data.engines.child import Child, Unreadable
+from discreet.data.engines.dialects import quoted
 from discreet.errors import DiscreetError, EngineFailed
 from discreet.server.pgwire.catalog.locked_worker import carried, restored
 from discreet.server.pgwire.catalog.tables import PREVIEW, VisibleTable

@@ -20,7 +20,7 @@ from typing import Any
 
 import duckdb
 
-from discreet.engine.child_limits import CLOSED, limit_memory
+from discreet.data.engines.child_limits import CLOSED, limit_memory
 
 AT_ONCE = 100
 """Rows that are inserted by one statement, or fetched at a time."""

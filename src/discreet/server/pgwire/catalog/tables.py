@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from discreet.api import Curator
-from discreet.core.schema import (
+from discreet.base.schema import (
     BooleanDomain,
     Column,
     DateDomain,
@@ -17,6 +16,7 @@ from discreet.core.schema import (
     NumberDomain,
     Table,
 )
+from discreet.curator import Curator
 from discreet.server.pgwire.types import BOOL, DATE, FLOAT8, INT4, INT8, TEXT, PgType
 
 PREVIEW = "preview"

@@ -1,4 +1,4 @@
-from discreet.attack.attacks import attack_named
+from discreet.lab.attacks.attacks import attack_named
 from discreet.server.features.lab.in_child import Lab, Shown, usual_id
 
 SHOWN = Shown(

@@ -5,8 +5,8 @@ import json
 import pytest
 from starlette.datastructures import FormData
 
-from discreet.attack.attacks import Attack, Knob, all_attacks, file_knob, words_knob
 from discreet.errors import InvalidInput
+from discreet.lab.attacks.attacks import Attack, Knob, all_attacks, file_knob, words_knob
 from discreet.server.features.lab import pages
 
 TOY = Attack(

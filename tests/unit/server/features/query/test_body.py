@@ -32,7 +32,7 @@ def test_the_whole_budget_is_asked_in_the_owners_name():
     assert (ALICE.asks_as().name, OWNER.asks_as().name) == ("alice", "owner")
     source = Path(auth.__file__).parents[2]
     again = [path for path in source.rglob("*.py") if re.search(r"\bor OWNER\b", path.read_text())]
-    assert again == [source / "core" / "bill.py"]
+    assert again == [source / "base" / "bill.py"]
 
 
 def test_callers_are_told_apart_by_analyst_and_otherwise_by_token():

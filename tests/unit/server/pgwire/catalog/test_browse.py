@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.api import Curator
-from discreet.catalog.policy_file import loads
+from discreet.curator import Curator
+from discreet.data.catalog.policy_file import loads
 from discreet.errors import DiscreetError
 from discreet.server.pgwire.catalog.browse import Browser
 from discreet.server.pgwire.catalog.locked import rows_of

@@ -7,10 +7,10 @@ import sqlglot
 from sqlglot import exp
 
 from asking import catalog
-from discreet.api import parsed
+from discreet.ask.sql.bind import bind
+from discreet.curator import parsed
 from discreet.errors import QueryRefused
 from discreet.server.pgwire.question import WireQuestion
-from discreet.sql.bind import bind
 
 
 def bound(sql, *values):

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from discreet.api import parsed
+from discreet.curator import parsed
 from discreet.server.pgwire.dispatch import MAX_VIEWS, Views
 from discreet.server.pgwire.messages import Failure
 from discreet.server.pgwire.statements import browsed, split

@@ -1,0 +1,1 @@
+"""A question's way from its text to its answer."""

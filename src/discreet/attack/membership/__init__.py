@@ -1,6 +1,0 @@
-"""Membership: whether a person's record is among those behind a release.
-
-Found through the registry of attacks.
-
-Imported by: attack, attack/release_risk.
-"""

@@ -1,0 +1,1 @@
+"""Where the rows are, and what their owner declared about them."""

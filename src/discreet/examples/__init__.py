@@ -1,9 +1,0 @@
-"""The made-up town and UCI Adult: data to try everything on.
-
-Imported by: attack, cli, course.
-"""
-
-from discreet.examples.benchmark_tables import adult, adult_csv, bench_table
-from discreet.examples.town_files import TABLES, Town, town
-
-__all__ = ["TABLES", "Town", "adult", "adult_csv", "bench_table", "town"]

@@ -1,0 +1,1 @@
+"""Attacks, the course and the made-up town they use."""

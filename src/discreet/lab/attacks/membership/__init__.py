@@ -1,0 +1,6 @@
+"""Membership: whether a person's record is among those behind a release.
+
+Found through the registry of attacks.
+
+Imported by: attack, lab/attacks/release_risk.
+"""

@@ -1,0 +1,9 @@
+"""The made-up town and UCI Adult: data to try everything on.
+
+Imported by: attack, cli, course.
+"""
+
+from discreet.lab.town.benchmark_tables import adult, adult_csv, bench_table
+from discreet.lab.town.town_files import TABLES, Town, town
+
+__all__ = ["TABLES", "Town", "adult", "adult_csv", "bench_table", "town"]

@@ -1,4 +1,0 @@
-"""The bill of the worst-hit person: charges on boxes of the public domain, and their greatest sum.
-
-Imported by: ledger, ledger/checkpoint, ledger/store.
-"""

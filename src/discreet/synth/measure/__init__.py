@@ -1,6 +1,0 @@
-"""Private marginals: sealed codes, exact counts in the engine, noise and paid choices.
-
-Methods see rows only through here.
-
-Imported by: attack, learn, synth, synth/linked, synth/methods, synth/models, synth/report, tasks.
-"""

@@ -1,6 +1,0 @@
-"""Models that rows are drawn from, and how they are fitted: conditional chains, junction trees, mixtures.
-
-Methods fit them; post-processing only.
-
-Imported by: synth, synth/linked, synth/methods, synth/report.
-"""

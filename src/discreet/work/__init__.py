@@ -1,0 +1,1 @@
+"""Works that are paid for once: copies, models and packages."""

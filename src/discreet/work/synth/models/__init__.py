@@ -1,0 +1,6 @@
+"""Models that rows are drawn from, and how they are fitted: conditional chains, junction trees, mixtures.
+
+Methods fit them; post-processing only.
+
+Imported by: synth, synth/linked, work/synth/methods, work/synth/report.
+"""
