@@ -95,6 +95,7 @@ types: $(READY)  ## mypy, strict
 reference: $(READY)  ## write docs/reference from docstrings, help texts and routes; and who imports each folder
 	$(BIN)/python scripts/importers.py
 	$(BIN)/python scripts/reference.py
+	$(BIN)/python scripts/trusted_base.py
 	$(BIN)/python scripts/tour.py
 
 docs: $(READY)  ## build/docs: the documents as a folder of HTML, for any web server or none

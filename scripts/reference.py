@@ -21,7 +21,7 @@ from reference_results import result_types
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "docs" / "reference"
-MENUS = ("discreet", "discreet.learn", "discreet.survey")
+MENUS = ("discreet", "discreet.work.learn", "discreet.survey")
 """The modules whose `__all__` is the public Python menu."""
 ROOMS_ONLY = {"discreet.survey"}
 """Folders of code on the menu, which have a section of their own."""

@@ -2,7 +2,7 @@
 
 `discreet.anonymize(FILE, k=5, quasi=[...])` makes a copy.
 
-Imported by: api, attack, cli, server, tasks.
+Imported by: cli, curator, lab, server, tasks.
 """
 
 from discreet.base.packages import make_callable

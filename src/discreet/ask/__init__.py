@@ -1,1 +1,4 @@
-"""A question's way from its text to its answer."""
+"""A question's way from its text to its answer.
+
+Imported by: curator, lab, measure, work.
+"""

@@ -1,6 +1,6 @@
 """The curator: queries, releases, copies and models under one ledger; and how one is opened.
 
-Imported by: attack, cli, course, discreet, server, tasks.
+Imported by: cli, discreet, lab, server, tasks.
 """
 
 from discreet.ask.sql.spelling import priced

@@ -1,1 +1,4 @@
-"""Where the rows are, and what their owner declared about them."""
+"""Where the rows are, and what their owner declared about them.
+
+Imported by: many rooms.
+"""

@@ -1,1 +1,4 @@
-"""Attacks, the course and the made-up town they use."""
+"""Attacks, the course and the made-up town they use.
+
+Imported by: cli, server, tasks.
+"""

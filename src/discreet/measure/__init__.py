@@ -2,5 +2,5 @@
 
 Methods see rows only through here.
 
-Imported by: attack, learn, synth, synth/linked, work/synth/methods, work/synth/models, work/synth/report, tasks.
+Imported by: lab, server, tasks, work.
 """

@@ -4,7 +4,7 @@
 `device` gives one report for each wave, `donation_checks` takes it or refuses it, `store` and `columns` keep
 reports, `results` reads them.
 
-Imported by: attack, cli, course, discreet, server.
+Imported by: cli, discreet, lab, server.
 """
 
 from __future__ import annotations

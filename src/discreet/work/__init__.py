@@ -1,1 +1,4 @@
-"""Works that are paid for once: copies, models and packages."""
+"""Works that are paid for once: copies, models and packages.
+
+Imported by: cli, curator, discreet, lab, server, tasks.
+"""

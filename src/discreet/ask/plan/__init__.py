@@ -1,4 +1,4 @@
 """The relational tree, its domains, stability and mechanisms. Reads no rows.
 
-Imported by: course, learn, publish, release, sql, synth.
+Imported by: ask/release, ask/sql, lab, measure, work.
 """

@@ -1,4 +1,4 @@
 """The release pipeline: request, plan, price, charge, read, noise, answer.
 
-Imported by: api, learn, publish, synth.
+Imported by: curator, measure, work.
 """

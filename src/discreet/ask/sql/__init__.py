@@ -1,4 +1,4 @@
 """SQL text to plan, and plan to SQL.
 
-Imported by: api, course, learn, publish, release, synth.
+Imported by: ask/release, curator, lab, measure, work.
 """

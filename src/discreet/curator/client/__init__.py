@@ -2,7 +2,7 @@
 
 Asking needs the standard library alone; what a server learned is fetched, and used here by `learn` and `synth`.
 
-Imported by: attack, discreet.
+Imported by: discreet, lab.
 """
 
 from discreet.curator.client.client import Client, connect

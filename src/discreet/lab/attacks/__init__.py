@@ -2,7 +2,7 @@
 
 Each attack is a file, and a line in `attacks`. `discreet.attack(NAME)` runs one.
 
-Imported by: cli, course, server, tasks.
+Imported by: cli, lab/course, server, tasks.
 """
 
 from discreet.base.packages import make_callable

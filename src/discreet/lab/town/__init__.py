@@ -1,6 +1,6 @@
 """The made-up town and UCI Adult: data to try everything on.
 
-Imported by: attack, cli, course.
+Imported by: cli, lab/attacks, lab/course.
 """
 
 from discreet.lab.town.benchmark_tables import adult, adult_csv, bench_table

@@ -4,5 +4,5 @@ It reads the final SQL anew, derives from it and from the catalog how far one un
 noise by that, and only then lets an engine run. It believes nothing that a planner says
 (docs/notes/0038-kernel.md).
 
-Imported by: many rooms.
+Imported by: anonymize, ask, curator, measure, tasks, work.
 """

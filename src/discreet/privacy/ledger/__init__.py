@@ -1,6 +1,6 @@
 """The only package with memory: a durable, hash-chained record of what was spent.
 
-Imported by: anonymize, api, learn, publish, release, synth, tasks.
+Imported by: anonymize, ask, curator, measure, tasks, work.
 """
 
 from discreet.privacy.ledger.budget import BudgetPolicy, Cap, Policy

@@ -3,5 +3,5 @@
 Among them are sketches for answers from an open vocabulary: hashed words, randomised like the other answers.
 They know nothing of surveys, files or networks.
 
-Imported by: attack, survey, survey/collect, survey/device, survey/estimate, survey/sketch, survey/spec.
+Imported by: lab, survey.
 """

@@ -3,7 +3,7 @@
 The names below are estimators with scikit-learn's habits; each is loaded when it is first used.
 `discreet.learn(FILE, target=...)` trains a classifier on a file or a table.
 
-Imported by: api, attack, cli, client, course, server, tasks.
+Imported by: cli, curator, lab, server, tasks.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _HOMES = {
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
-        raise AttributeError(f"module 'discreet.learn' has no attribute '{name}'")
+        raise AttributeError(f"module 'discreet.work.learn' has no attribute '{name}'")
     return getattr(import_module(_HOMES[name]), name)
 
 

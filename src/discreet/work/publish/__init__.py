@@ -2,7 +2,7 @@
 
 What a release holds stands in `contents`; other modules plan, measure, reconcile, write and verify it.
 
-Imported by: api, attack, cli, course, discreet, server, tasks.
+Imported by: cli, curator, discreet, lab, server, tasks.
 """
 
 from discreet.base.packages import make_callable

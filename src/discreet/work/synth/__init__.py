@@ -1,4 +1,4 @@
 """Synthetic data: workload, noisy marginals, model, rows.
 
-Imported by: api, attack, cli, client, learn, server, tasks.
+Imported by: cli, curator, lab, server, tasks, work/learn.
 """

@@ -2,5 +2,5 @@
 
 Nothing in here reaches a private row.
 
-Imported by: release.
+Imported by: ask/release.
 """

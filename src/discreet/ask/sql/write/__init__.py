@@ -1,4 +1,4 @@
 """A bound question written as the SQL that an engine runs: blocks, cells, expressions, statements.
 
-Imported by: publish, release, synth.
+Imported by: ask/release, measure, work.
 """

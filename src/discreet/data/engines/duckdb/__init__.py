@@ -2,5 +2,5 @@
 
 Opened by `engine.connect`.
 
-Imported by: engine, engine/process, release, server.
+Imported by: ask, data/engines, server.
 """

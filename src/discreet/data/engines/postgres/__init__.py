@@ -2,5 +2,5 @@
 
 Opened by `engine.connect`; its driver is an extra.
 
-Imported by: engine.
+Imported by: data/engines.
 """

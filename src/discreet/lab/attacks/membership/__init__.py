@@ -2,5 +2,5 @@
 
 Found through the registry of attacks.
 
-Imported by: attack, lab/attacks/release_risk.
+Imported by: lab/attacks, lab/attacks/release_risk.
 """

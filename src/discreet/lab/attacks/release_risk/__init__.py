@@ -2,5 +2,5 @@
 
 Found through the registry of attacks.
 
-Imported by: attack.
+Imported by: lab/attacks.
 """

@@ -1,4 +1,4 @@
 """The bill of the worst-hit person: charges on boxes of the public domain, and their greatest sum.
 
-Imported by: ledger, privacy/ledger/checkpoint, privacy/ledger/store.
+Imported by: privacy/ledger.
 """

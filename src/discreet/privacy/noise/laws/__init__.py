@@ -1,6 +1,6 @@
 """Laws of additive noise, each one object: how it is drawn, what it costs, what its error bars are.
 
-Imported by: many rooms.
+Imported by: ask, lab, measure, privacy/kernel, privacy/noise, testing, work.
 """
 
 from discreet.privacy.noise.laws.gaussian import GaussianLaw

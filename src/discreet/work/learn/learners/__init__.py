@@ -1,1 +1,4 @@
-"""Learners by name: one file each with its `fit`, and what the neural network is made of."""
+"""Learners by name: one file each with its `fit`, and what the neural network is made of.
+
+Imported by: cli, curator, server, tasks, work/learn.
+"""

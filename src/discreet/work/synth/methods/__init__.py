@@ -1,4 +1,4 @@
 """The methods of synthesis, one file each, and their registry.
 
-Imported by: api, attack, cli, server, synth, synth/linked, work/synth/report, tasks.
+Imported by: cli, curator, lab, server, tasks, work/synth, work/synth/report.
 """

@@ -2,5 +2,5 @@
 
 Methods fit them; post-processing only.
 
-Imported by: synth, synth/linked, work/synth/methods, work/synth/report.
+Imported by: work/synth, work/synth/methods, work/synth/report.
 """

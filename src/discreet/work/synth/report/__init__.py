@@ -1,4 +1,4 @@
 """What a synthetic table supports: measures, verdicts, publishable and owner's reports.
 
-Imported by: api, synth, tasks.
+Imported by: curator, tasks, work/synth.
 """
