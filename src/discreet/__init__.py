@@ -8,7 +8,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from discreet.base.former_names import find_former_names
+from discreet.base.former_names import FORMER, find_former_names
 
 if TYPE_CHECKING:
     from discreet.base.answer import Answer
@@ -85,6 +85,9 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'discreet' has no attribute '{name}'")
+    if name in FORMER:
+        # A folder of code had the name of the function: it has both, as it can be called.
+        return import_module(f"{__name__}.{name}")
     found = import_module(_HOMES[name])
     # Where a folder of code has the name of its function, or is what is meant, it is the folder.
     return globals().get(name) or getattr(found, name)

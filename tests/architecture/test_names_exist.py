@@ -16,10 +16,13 @@ OUTSIDE = sorted([*ROOT.glob("benchmarks/**/*.py"), *ROOT.glob("scripts/*.py")])
 def names_of(module: str) -> set[str]:
     """Return what stands at the top of a module, and the modules of a package."""
     place = ROOT / "src" / Path(*module.split("."))
-    file = place / "__init__.py" if place.is_dir() else place.with_suffix(".py")
+    package = (
+        place / "__init__.py"
+    ).is_file()  # what is left of a folder may hold compiled files only
+    file = place / "__init__.py" if package else place.with_suffix(".py")
     if not file.is_file():
         return set()
-    found = {each.stem for each in place.glob("*")} if place.is_dir() else set()
+    found = {each.stem for each in place.glob("*")} if package else set()
     for node in ast.walk(ast.parse(file.read_text())):
         match node:
             case ast.ImportFrom(names=names) | ast.Import(names=names):

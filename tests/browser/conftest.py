@@ -21,7 +21,8 @@ from discreet.lab.attacks import linkage
 from discreet.lab.attacks.attacks import AttackSettings, attack_named
 from discreet.lab.town import town
 from discreet.server.access.tokens import Role
-from discreet.server.features.frame.pages import _Assets, chart_bundle
+from discreet.server.features.frame.charts import chart_bundle
+from discreet.server.features.frame.pages import _Assets
 from discreet.server.features.lab.in_child import Lab, shown_of, usual_id
 from discreet.server.features.lab.pages import FIRST
 from discreet.server.jobs.children import MODULE

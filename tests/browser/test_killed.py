@@ -18,7 +18,7 @@ from playwright.sync_api import expect
 
 from child_tasks import on_path
 from discreet.data.engines.fork_server import _ONE_THREAD
-from discreet.server.features.frame.pages import FOLDER as CHARTS
+from discreet.server.features.frame.charts import FOLDER as CHARTS
 from discreet.server.settings import STATE
 from patience import LONG, eventually
 from ports import free_port

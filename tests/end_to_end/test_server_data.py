@@ -229,7 +229,7 @@ def test_a_catalog_that_does_not_start_is_put_back(server, owner, monkeypatch):
     assert owner.post(f"{UPLOADS}/{upload}/confirm", json=review).status_code == 400
     monkeypatch.undo()
     assert toml(server) == before
-    monkeypatch.setattr(writer, "write_over", lambda *_: fail())
+    monkeypatch.setattr(writer, "write_over", lambda *_, **_more: fail())
     assert owner.post(f"{UPLOADS}/{upload}/confirm", json=review).status_code == 400
     monkeypatch.undo()
     assert toml(server) == before

@@ -21,7 +21,7 @@ from fastapi.routing import APIRoute
 from discreet.server.access.auth import all_routes, roles_of
 from discreet.server.features.data.receive import shown_name
 from discreet.server.features.data.uploads import UploadBounds
-from discreet.server.features.frame.pages import chart_bundle
+from discreet.server.features.frame.charts import chart_bundle
 from discreet.server.problems import HEADERS
 from patience import LONG, eventually
 from server_kit import running, write_world

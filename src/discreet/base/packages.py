@@ -32,17 +32,18 @@ def needs(package: str, *, extra: str) -> Iterator[None]:
 
 
 class CallableRoom(ModuleType):
-    """A package whose call is the function of the same name in `discreet.tasks`."""
+    """A package whose call is the function of the same name on the menu of `discreet`."""
 
     task: str
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
-        """Return what the task of this name returns."""
-        return getattr(import_module(f"discreet.tasks.{self.task}"), self.task)(*arguments, **named)
+        """Return what the function of this name returns."""
+        home = import_module("discreet")._HOMES[self.task]  # noqa: SLF001  # the menu is a table
+        return getattr(import_module(home), self.task)(*arguments, **named)
 
 
 def make_callable(package: str, task: str = "") -> None:
-    """Let a package that is being imported be called: a task of its own last name, or of this one."""
+    """Let a package that is being imported be called: as the function of its own last name, or of this one."""
     room = sys.modules[package]
     room.__class__ = CallableRoom
     vars(room)["task"] = task or package.rpartition(".")[2]

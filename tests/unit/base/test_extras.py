@@ -51,7 +51,7 @@ WANTED = {
         "plot",
     ),
     "from discreet.show.document import _converter; _converter()": ("vl_convert", "plot"),
-    "from discreet.server.features.frame.pages import chart_bundle; chart_bundle(None)": (
+    "from discreet.server.features.frame.charts import chart_bundle; chart_bundle(None)": (
         "vl_convert",
         "server",
     ),

@@ -1,6 +1,6 @@
 """Fields of requests: kind, help text and limits; `@schema` for the requests, `@asks` for methods that take them.
 
-A field is as the outside world writes it. Options of commands (`cli/request_options.py`), bodies of the HTTP API
+A field is as the outside world writes it. Options of commands (`cli/command.py`), bodies of the HTTP API
 (`server/bodies.py`), settings of the PostgreSQL endpoint and what the client sends are made of these; nothing else
 says them again. Where a field takes the names of a registry in a room above this one, front ends fill in that
 registry's `choices()`.

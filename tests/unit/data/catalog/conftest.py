@@ -10,7 +10,7 @@ import pytest
 from discreet.data.engines.arrow import plain_table
 from discreet.data.engines.base import Capabilities, Engine, Exact, engine_failed
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 
 from postgres_server import postgres_server, postgres_url
 

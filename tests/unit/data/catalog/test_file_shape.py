@@ -9,7 +9,7 @@ from discreet.data.catalog import file_shape as shape
 from discreet.data.catalog.file_shape import shape_of
 from discreet.errors import CatalogError
 
-DOCS = Path(__file__).parents[3] / "docs" / "catalog.md"
+DOCS = Path(__file__).parents[4] / "docs" / "catalog.md"
 
 SECTIONS = {
     "[engine]": shape.EngineShape,

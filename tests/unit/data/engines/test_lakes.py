@@ -21,7 +21,7 @@ from discreet.data.engines.files import find_files
 from discreet.data.engines.object_stores import fetched
 from discreet.errors import CatalogError
 
-TESTS = Path(__file__).resolve().parents[2]
+TESTS = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(TESTS))
 from s3_kit import address, s3  # noqa: E402
 

@@ -12,7 +12,7 @@ import pytest
 from discreet.data.engines.files import find_files
 from discreet.errors import CatalogError
 
-DELTA = Path(__file__).resolve().parents[2] / "fixtures" / "delta"
+DELTA = Path(__file__).resolve().parents[3] / "fixtures" / "delta"
 
 
 def write(folder, name, values, kind):

@@ -8,7 +8,7 @@ import pytest
 
 from discreet.privacy.ledger.refusal import HOUR, RefusalCounts
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 
 
 @pytest.fixture(autouse=True)

@@ -94,7 +94,7 @@ def test_a_store_whose_log_was_taken_away_grants_nothing_more(tmp_path):
         "from ledger_kit import open_ledger, pay\n"
         "ledger = open_ledger(Path(sys.argv[1]), '10'); pay(ledger, '1', 'other'); ledger.close()"
     )
-    tests = str(Path(__file__).resolve().parents[2])
+    tests = str(Path(__file__).resolve().parents[3])
     subprocess.run([sys.executable, "-c", program, str(tmp_path), tests], check=True)
     assert not (tmp_path / "ledger.db-wal").exists(), "the log went with the other process"
     with pytest.raises(LedgerTampered, match="log was moved"):

@@ -3,7 +3,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 import vl_convert
 
-from discreet.server.features.frame.pages import chart_bundle
+from discreet.server.features.frame.charts import chart_bundle
 
 
 @pytest.fixture

@@ -40,7 +40,7 @@ from zip_kit import (
     taken_apart,
 )
 
-EARLIER = Path(__file__).parents[2] / "fixtures" / "package_form_1"
+EARLIER = Path(__file__).parents[3] / "fixtures" / "package_form_1"
 FIXTURES = ["small", "wide", "released"]
 COUNT = 4_000 if FULL else 400
 

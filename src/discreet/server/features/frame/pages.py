@@ -1,19 +1,14 @@
-"""The first page, signing in and out, and the files that all pages load, charts among them: bundled once, never fetched."""
+"""The first page, signing in and out, and the files that all pages load."""
 
 from __future__ import annotations
 
 import hmac
-import threading
-from importlib.metadata import version
-from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import APIRouter, FastAPI, Form, Request
 from fastapi.responses import FileResponse, RedirectResponse, Response
 from starlette.staticfiles import StaticFiles
 
-from discreet.base.files import write_whole
-from discreet.base.packages import needs
 from discreet.server.access.auth import GuardedRoute, end_session, everybody, maybe_caller
 from discreet.server.access.sign_in import (
     drop_cookie,
@@ -25,25 +20,8 @@ from discreet.server.access.sign_in import (
 )
 from discreet.server.access.tokens import Role
 from discreet.server.feature import HERE, Feature, add_page_problems, message, page, places
+from discreet.server.features.frame.charts import chart_bundle
 from discreet.server.workspace import context_of
-
-FOLDER = "cache"
-_SNIPPET = "window.vegaEmbed = vegaEmbed;"
-
-_building = threading.Lock()
-
-
-def chart_bundle(state: Path) -> Path:
-    """Return the file with Vega, Vega-Lite and Vega-Embed; made on first use (a few seconds)."""
-    with needs("vl-convert-python", extra="server"):
-        import vl_convert
-    target = state / FOLDER / f"charts-{version('vl-convert-python')}.js"
-    with _building:
-        if not target.is_file():
-            target.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(target, vl_convert.javascript_bundle(_SNIPPET))
-    return target
-
 
 router = APIRouter(route_class=GuardedRoute, include_in_schema=False)
 
