@@ -92,6 +92,11 @@ def work(store, route, kind, body):
     return time.thread_time() - start, charged
 
 
+def least_work(store, kind, body):
+    """Return the least of several: whatever else the processor does only adds to what a body takes."""
+    return min(work(store, MANY, kind, body)[0] for _ in range(3))
+
+
 def is_slow(store, route, kind, body, slower):
     seconds, charged = work(store, route, kind, body)
     allowed = SECONDS_A_MB * len(body) / MB + SECONDS_A_REPORT * charged + 0.005
@@ -142,18 +147,18 @@ def test_a_loop_over_brackets_is_found(store, monkeypatch):
 def test_numbers_without_a_limit_are_found(store, monkeypatch):
     monkeypatch.setattr(reading, "LONGEST_NUMBER", 10_000)
     body = filled(b"[", b"9" * 4000 + b",", b"1]", 16 * MB - 100)
-    seconds, _ = work(store, MANY, JSON, body)
+    seconds = least_work(store, JSON, body)
     monkeypatch.undo()
-    assert work(store, MANY, JSON, body)[0] * 5 < seconds
+    assert least_work(store, JSON, body) * 3 < seconds
 
 
 def test_reports_without_a_limit_are_found(store, monkeypatch):
     monkeypatch.setattr(type(store.check), "most", None)
     member = encoded([2, b"", b"", [0] * 2000])  # another version: it is read twice
     body = encoded([member] * 500)
-    seconds, _ = work(store, MANY, CBOR, body)
+    seconds = least_work(store, CBOR, body)
     monkeypatch.undo()
-    assert work(store, MANY, CBOR, body)[0] * 5 < seconds
+    assert least_work(store, CBOR, body) * 3 < seconds
 
 
 def test_what_a_body_costs_is_known_before_it_is_parsed():
